@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* base.h - what every room may use: checked size arithmetic, error reporting, small inline helpers.
+ * Knows nothing of attention. Tests: tests/unit/test_core.c */
+#ifndef ATTNI_BASE_H
+#define ATTNI_BASE_H
+
+#include "attn/attn.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define ATTN_TRY(e)                                                                                \
+    do {                                                                                           \
+        attn_status try_status_ = (e);                                                             \
+        if (try_status_ != ATTN_OK) {                                                              \
+            return try_status_;                                                                    \
+        }                                                                                          \
+    } while (0)
+
+#define attni_assert(condition) assert(condition)
+
+#if defined(__GNUC__) || defined(__clang__)
+#define ATTNI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define ATTNI_PRINTF(fmt, args)
+#endif
+
+/* Writes the message (if err is given) and returns status, so that callers can `return
+ * attni_fail(...)`. */
+attn_status attni_fail(attn_error *err, attn_status status, const char *format, ...)
+    ATTNI_PRINTF(3, 4);
+
+/* out = a * b or a + b; false when it does not fit. */
+static inline bool attni_mul(size_t a, size_t b, size_t *out) {
+    return !__builtin_mul_overflow(a, b, out);
+}
+static inline bool attni_add(size_t a, size_t b, size_t *out) {
+    return !__builtin_add_overflow(a, b, out);
+}
+
+static inline int64_t attni_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t attni_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t attni_clamp(int64_t x, int64_t lo, int64_t hi) {
+    return attni_max(lo, attni_min(x, hi));
+}
+static inline int64_t attni_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* a + b, held at the ends of int64_t: offsets and windows may be given as "infinite". */
+static inline int64_t attni_add_sat(int64_t a, int64_t b) {
+    int64_t sum;
+    if (!__builtin_add_overflow(a, b, &sum)) return sum;
+    return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
+#endif
