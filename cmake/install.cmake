@@ -1,0 +1,48 @@
+# What `cmake --install` lays down: header, both libraries, the command and its manual page, and the
+# files by which others find them (attnConfig.cmake for find_package, attn.pc for pkg-config).
+include(CMakePackageConfigHelpers)
+
+set(libraries attn_static)
+set_target_properties(attn_static PROPERTIES EXPORT_NAME static)
+add_library(attn::static ALIAS attn_static)
+if(TARGET attn_shared)
+    list(APPEND libraries attn_shared)
+    set_target_properties(attn_shared PROPERTIES EXPORT_NAME attn)
+    add_library(attn::attn ALIAS attn_shared)
+endif()
+
+install(FILES include/attn/attn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attn)
+install(TARGETS ${libraries} EXPORT attnTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(ATTN_BUILD_CLI)
+    install(TARGETS attn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(FILES cli/attn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/attn)
+get_target_property(ATTN_LINKS attn_static INTERFACE_LINK_LIBRARIES)
+configure_package_config_file(cmake/attnConfig.cmake.in ${PROJECT_BINARY_DIR}/attnConfig.cmake
+                              INSTALL_DESTINATION ${config_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/attnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/attnConfig.cmake ${PROJECT_BINARY_DIR}/attnConfigVersion.cmake
+        DESTINATION ${config_dir})
+install(EXPORT attnTargets NAMESPACE attn:: DESTINATION ${config_dir})
+
+# attn.pc names its prefix relative to itself, so that the installed tree can be moved. A prefix that
+# does not hold the library folder (an absolute CMAKE_INSTALL_LIBDIR) is written out.
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+    set(ATTN_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+else()
+    file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+    set(ATTN_PC_PREFIX "\${pcfiledir}/${up}")
+endif()
+foreach(folder LIBDIR INCLUDEDIR)
+    if(IS_ABSOLUTE ${CMAKE_INSTALL_${folder}})
+        set(ATTN_PC_${folder} ${CMAKE_INSTALL_${folder}})
+    else()
+        set(ATTN_PC_${folder} "\${prefix}/${CMAKE_INSTALL_${folder}}")
+    endif()
+endforeach()
+configure_file(cmake/attn.pc.in ${PROJECT_BINARY_DIR}/attn.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/attn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

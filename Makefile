@@ -1,0 +1,31 @@
+# The front door. The truth about the build is in CMakeLists.txt and CMakePresets.json.
+ATTN := build/release/cli/attn
+FUZZ_SECONDS ?= 300
+
+.PHONY: help run test bench fuzz asan tsan clang aarch64 wasm format clean
+
+help:     ## this list
+	@sed -n 's/^\([a-z0-9 ]*\): *## /\1|/p' Makefile | awk -F'|' '{printf "  make %-30s %s\n", $$1, $$2}'
+
+run:      ## build the command and take a short tour
+	@tools/setup run && tools/build release attn && tools/tour
+
+test:     ## every test: gcc, clang, sanitizers, aarch64 (qemu), wasm (node)
+	@tools/setup test && tools/run-tests
+
+bench:    ## how near the machine's limit; FMA peak and OpenBLAS in the same run
+	@tools/setup bench && tools/build release attn
+	@for what in forward small gemm; do echo "== $$what" && $(ATTN) bench $$what || exit 1; done
+
+fuzz:     ## longer fuzzing under ASan and UBSan: make fuzz FUZZ_SECONDS=300
+	@tools/setup test && tools/build asan
+	@ATTN_FUZZ_SECONDS=$(FUZZ_SECONDS) ctest --preset asan -L fuzz --no-tests=error --timeout 86400
+
+asan tsan clang aarch64 wasm: ## the tests of one preset only
+	@tools/setup test && tools/run-tests $@
+
+format:   ## lay out every C file
+	@tools/format
+
+clean:    ## remove everything built
+	@rm -rf build

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_args.h - what run_inputs.c and run_args.c share. */
+#ifndef CLI_RUN_ARGS_H
+#define CLI_RUN_ARGS_H
+
+#include "run.h"
+
+/* Reads one .npy file, or the next array of standard input; says what is wrong. */
+int run_read_file(const char *path, npy_array *array);
+
+/* Numbers, lists, pattern and ALiBi slopes -> job->args, which already has q, k, v. */
+int run_take_options(run_job *job);
+
+#endif

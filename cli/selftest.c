@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* selftest.c - `attn selftest`: the library's own checks, one line each.
+ * Tests: tests/cli/test_cli.py */
+#include "options.h"
+#include "out.h"
+
+typedef struct selftest_options {
+    cli_common common;
+} selftest_options;
+
+static const cli_option options[] = {CLI_COMMON_OPTIONS};
+
+static const cli_spec spec = {
+    .command = "selftest",
+    .usage = "selftest [--json]",
+    .about = "Checks the engine on this machine: every usable instruction set against the oracle,\n"
+             "equal bits over threads and instruction sets, poisoned masked values, empty rows.\n"
+             "Takes about a second. Exit code 0 if all held, 1 if not.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+};
+
+static void print_line(void *user, const char *line) {
+    (void)user;
+    printf("  %s\n", line);
+    fflush(stdout);
+}
+
+static void keep_line(void *user, const char *line) {
+    json_array_append_new(user, json_string(line));
+}
+
+int cmd_selftest(int argc, char **argv) {
+    selftest_options o = {{0}};
+    const int parsed = cli_parse(&spec, argc, argv, &o);
+    if (parsed != CLI_GO) return parsed;
+    attn_error error = {""};
+    const double begin = out_clock();
+    json_t *lines = o.common.json ? json_array() : NULL;
+    const attn_status status =
+        attn_selftest(o.common.json ? keep_line : print_line, lines, &error);
+    const bool ok = status == ATTN_OK;
+    const double seconds = out_clock() - begin;
+    if (o.common.json) {
+        const int code = out_json(json_pack("{s:b, s:s?, s:f, s:o}", "ok", ok, "error",
+                                            ok ? NULL : error.message, "seconds", seconds, "lines",
+                                            lines));
+        if (code != CLI_OK) return code;
+    } else if (ok) {
+        char text[OUT_NUMBER];
+        printf("%sall checks held%s (%s)\n", out_begin(stdout, OUT_GOOD),
+               out_begin(stdout, OUT_PLAIN), out_seconds(seconds, text));
+    }
+    if (ok) return CLI_OK;
+    out_error(spec.command, "%s: %s", attn_strerror(status), error.message);
+    return CLI_FAILED;
+}

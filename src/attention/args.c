@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* args.c - checks every argument in every way it can be wrong; the message names argument, value, expectation, remedy. */
+#include "attention/args.h"
+
+#include "attention/mask.h"
+
+#include <inttypes.h>
+
+#define FLOATS (1u << ATTN_F32 | 1u << ATTN_F64 | 1u << ATTN_F16 | 1u << ATTN_BF16)
+
+static const char *const dim_name[4] = {"batch", "heads", "rows", "columns"};
+
+void attn_args_init(attn_args *args) {
+    memset(args, 0, sizeof *args);
+    args->struct_size = sizeof *args;
+    args->scale = ATTN_SCALE_AUTO;
+    args->temperature = 1;
+    args->offset = ATTN_OFFSET_BOTTOM_RIGHT;
+    args->window_left = args->window_right = -1;
+}
+
+static attn_tensor dense_view(const void *data, attn_dtype dtype, const int64_t shape[4]) {
+    attn_tensor t = {.data = (void *)(uintptr_t)data, .dtype = dtype};
+    memcpy(t.shape, shape, sizeof t.shape);
+    t.stride[3] = 1;
+    return t;
+}
+
+attn_tensor attn_tensor_bhsd(const void *data, attn_dtype dtype, int64_t B, int64_t H, int64_t n,
+                             int64_t d) {
+    attn_tensor t = dense_view(data, dtype, (const int64_t[4]){B, H, n, d});
+    t.stride[2] = d;
+    if (__builtin_mul_overflow(n, d, &t.stride[1]))
+        t.stride[1] = INT64_MAX; /* refused later as overflow */
+    if (__builtin_mul_overflow(H, t.stride[1], &t.stride[0])) t.stride[0] = INT64_MAX;
+    return t;
+}
+
+attn_tensor attn_tensor_bshd(const void *data, attn_dtype dtype, int64_t B, int64_t H, int64_t n,
+                             int64_t d) {
+    attn_tensor t = dense_view(data, dtype, (const int64_t[4]){B, H, n, d});
+    t.stride[1] = d;
+    if (__builtin_mul_overflow(H, d, &t.stride[2])) t.stride[2] = INT64_MAX;
+    if (__builtin_mul_overflow(n, t.stride[2], &t.stride[0])) t.stride[0] = INT64_MAX;
+    return t;
+}
+
+/* ------------------------------------------------------------------------ one tensor */
+
+static bool is_empty(const attn_tensor *t) {
+    return t->shape[0] == 0 || t->shape[1] == 0 || t->shape[2] == 0 || t->shape[3] == 0;
+}
+
+/* First and one-past-last byte that the view can touch, relative to data; false on overflow. */
+static bool byte_range(const attn_tensor *t, int64_t *low, int64_t *high) {
+    const int64_t size = (int64_t)attn_dtype_size(t->dtype);
+    *low = 0;
+    *high = size;
+    for (int k = 0; k < 4; k++) {
+        int64_t reach;
+        if (t->shape[k] <= 1) continue;
+        if (__builtin_mul_overflow(t->stride[k], t->shape[k] - 1, &reach)) return false;
+        if (__builtin_mul_overflow(reach, size, &reach)) return false;
+        if (__builtin_add_overflow(reach < 0 ? *low : *high, reach, reach < 0 ? low : high))
+            return false;
+    }
+    return *high - *low <= PTRDIFF_MAX && *low >= -(int64_t)PTRDIFF_MAX &&
+           *high <= (int64_t)PTRDIFF_MAX;
+}
+
+static attn_status check_tensor(const char *name, const attn_tensor *t, unsigned dtypes,
+                                attn_error *err) {
+    const size_t size = attn_dtype_size(t->dtype);
+    if (size == 0 || !(dtypes >> t->dtype & 1)) {
+        return attni_fail(err, ATTN_E_DTYPE,
+                          "%s: dtype %s (%d) is not allowed here; convert it first", name,
+                          attn_dtype_name(t->dtype), (int)t->dtype);
+    }
+    for (int k = 0; k < 4; k++) {
+        if (t->shape[k] < 0) {
+            return attni_fail(err, ATTN_E_SHAPE, "%s: %s is %" PRId64 ", expected 0 or more", name,
+                              dim_name[k], t->shape[k]);
+        }
+    }
+    int64_t low, high;
+    if (is_empty(t)) return ATTN_OK;
+    if (!byte_range(t, &low, &high)) {
+        return attni_fail(err, ATTN_E_OVERFLOW,
+                          "%s: (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+                          ") with its strides reaches beyond the address space",
+                          name, t->shape[0], t->shape[1], t->shape[2], t->shape[3]);
+    }
+    if ((uintptr_t)t->data % size != 0) {
+        return attni_fail(err, ATTN_E_STRIDE,
+                          "%s: data is not aligned to its %zu-byte elements; copy it", name, size);
+    }
+    return ATTN_OK;
+}
+
+static attn_status check_rows_contiguous(const char *name, const attn_tensor *t, attn_error *err) {
+    if (t->shape[3] <= 1 || t->stride[3] == 1) return ATTN_OK;
+    return attni_fail(err, ATTN_E_STRIDE,
+                      "%s: stride of the last dimension is %" PRId64
+                      ", expected 1; transpose or copy the data",
+                      name, t->stride[3]);
+}
+
+static attn_status check_dim(const char *name, const attn_tensor *t, int k, int64_t expected,
+                             const char *why, attn_error *err) {
+    if (t->shape[k] == expected) return ATTN_OK;
+    return attni_fail(err, ATTN_E_SHAPE, "%s: %s is %" PRId64 ", expected %" PRId64 " (%s)", name,
+                      dim_name[k], t->shape[k], expected, why);
+}
+
+/* --------------------------------------------------------------------------- overlap */
+
+static int64_t gcd(int64_t a, int64_t b) {
+    while (b != 0) {
+        const int64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a < 0 ? -a : a;
+}
+
+/* Greatest common divisor, in bytes, of all strides between rows of the view. */
+static int64_t row_pitch(const attn_tensor *t, int64_t so_far) {
+    for (int k = 0; k < 3; k++) {
+        if (t->shape[k] > 1)
+            so_far = gcd(so_far, t->stride[k] * (int64_t)attn_dtype_size(t->dtype));
+    }
+    return so_far;
+}
+
+/* Bytes of one row; 0 when the row itself is strided. */
+static int64_t row_bytes(const attn_tensor *t) {
+    if (t->shape[3] > 1 && t->stride[3] != 1) return 0;
+    return t->shape[3] * (int64_t)attn_dtype_size(t->dtype);
+}
+
+bool attni_tensors_overlap(const attn_tensor *a, const attn_tensor *b) {
+    if (!a->data || !b->data || is_empty(a) || is_empty(b)) return false;
+    int64_t a_low, a_high, b_low, b_high;
+    if (!byte_range(a, &a_low, &a_high) || !byte_range(b, &b_low, &b_high)) return true;
+    const intptr_t distance = (intptr_t)b->data - (intptr_t)a->data;
+    if (distance + b_low >= a_high || distance + b_high <= a_low) return false;
+    /* The ranges meet. Rows of both start at multiples of one pitch: do they fall into different parts of it? */
+    const int64_t pitch = row_pitch(b, row_pitch(a, 0));
+    const int64_t a_row = row_bytes(a), b_row = row_bytes(b);
+    if (pitch == 0 || a_row == 0 || b_row == 0) return true;
+    const int64_t shift = ((distance % pitch) + pitch) % pitch;
+    return !(shift >= a_row && shift + b_row <= pitch);
+}
+
+/* -------------------------------------------------------------------------- q, k, v */
+
+static attn_status check_qkv(const attn_args *a, bool need_data, attn_error *err) {
+    const struct {
+        const char *name;
+        const attn_tensor *t;
+    } inputs[3] = {{"q", &a->q}, {"k", &a->k}, {"v", &a->v}};
+    for (int x = 0; x < 3; x++) {
+        const attn_tensor *t = inputs[x].t;
+        ATTN_TRY(check_tensor(inputs[x].name, t, FLOATS, err));
+        ATTN_TRY(check_rows_contiguous(inputs[x].name, t, err));
+        if (need_data && !t->data && !is_empty(t)) {
+            return attni_fail(err, ATTN_E_NULL, "%s: data is NULL for a tensor with elements",
+                              inputs[x].name);
+        }
+        if (t->dtype != a->q.dtype) {
+            return attni_fail(err, ATTN_E_DTYPE, "%s: dtype %s differs from q's %s; convert one",
+                              inputs[x].name, attn_dtype_name(t->dtype),
+                              attn_dtype_name(a->q.dtype));
+        }
+        if (t->shape[1] < 1 || t->shape[3] < 1) {
+            return attni_fail(err, ATTN_E_SHAPE, "%s: %s is 0, expected 1 or more", inputs[x].name,
+                              dim_name[t->shape[1] < 1 ? 1 : 3]);
+        }
+    }
+    ATTN_TRY(check_dim("k", &a->k, 0, a->q.shape[0], "the batch of q", err));
+    ATTN_TRY(check_dim("v", &a->v, 0, a->q.shape[0], "the batch of q", err));
+    ATTN_TRY(check_dim("k", &a->k, 3, a->q.shape[3], "d_k of q", err));
+    ATTN_TRY(check_dim("v", &a->v, 1, a->k.shape[1], "the heads of k", err));
+    ATTN_TRY(check_dim("v", &a->v, 2, a->k.shape[2], "the keys of k", err));
+    if (a->q.shape[1] % a->k.shape[1] != 0) {
+        return attni_fail(err, ATTN_E_SHAPE,
+                          "k: head count %" PRId64 " does not divide H=%" PRId64
+                          " of q (grouped-query attention needs H %% H_kv == 0)",
+                          a->k.shape[1], a->q.shape[1]);
+    }
+    return ATTN_OK;
+}
+
+/* ------------------------------------------------------------------------- numbers */
+
+static attn_status check_numbers(const attn_args *a, attn_error *err) {
+    if (!isfinite(a->scale) && a->scale != ATTN_SCALE_AUTO) {
+        return attni_fail(err, ATTN_E_VALUE,
+                          "scale: %g, expected a finite number or ATTN_SCALE_AUTO", a->scale);
+    }
+    if (!(a->temperature > 0) || !isfinite(a->temperature)) {
+        return attni_fail(err, ATTN_E_VALUE, "temperature: %g, expected a finite number above 0",
+                          a->temperature);
+    }
+    if (!(a->softcap >= 0) || !isfinite(a->softcap)) {
+        return attni_fail(err, ATTN_E_VALUE,
+                          "softcap: %g, expected 0 (off) or a finite number above 0", a->softcap);
+    }
+    if (!(a->dropout >= 0 && a->dropout < 1)) {
+        return attni_fail(err, ATTN_E_VALUE, "dropout: %g, expected 0 <= dropout < 1", a->dropout);
+    }
+    if (a->window_left < -1 || a->window_right < -1) {
+        const bool left = a->window_left < -1;
+        return attni_fail(
+            err, ATTN_E_VALUE, "%s: %" PRId64 ", expected -1 (open) or a count of keys",
+            left ? "window_left" : "window_right", left ? a->window_left : a->window_right);
+    }
+    return ATTN_OK;
+}
+
+static attn_status check_per_head(const attn_args *a, attn_error *err) {
+    for (int64_t h = 0; h < a->q.shape[1]; h++) {
+        if (a->alibi && !isfinite(a->alibi[h])) {
+            return attni_fail(err, ATTN_E_VALUE, "alibi[%" PRId64 "]: %g, expected a finite slope",
+                              h, a->alibi[h]);
+        }
+        if (a->sinks && !(a->sinks[h] < HUGE_VAL)) {
+            return attni_fail(err, ATTN_E_VALUE,
+                              "sinks[%" PRId64 "]: %g, expected a number below infinity", h,
+                              a->sinks[h]);
+        }
+    }
+    return ATTN_OK;
+}
+
+/* ------------------------------------------------------------------------- sequences */
+
+static attn_status check_lengths(const char *name, const int64_t *lengths, int64_t B, int64_t most,
+                                 attn_error *err) {
+    for (int64_t b = 0; lengths && b < B; b++) {
+        if (lengths[b] < 0 || lengths[b] > most) {
+            return attni_fail(err, ATTN_E_VALUE,
+                              "%s[%" PRId64 "]: %" PRId64 ", expected 0 .. %" PRId64, name, b,
+                              lengths[b], most);
+        }
+    }
+    return ATTN_OK;
+}
+
+static attn_status check_starts(const char *name, const int64_t *starts, int64_t n_seqs,
+                                int64_t total, attn_error *err) {
+    if (starts[0] != 0 || starts[n_seqs] != total) {
+        const bool first = starts[0] != 0;
+        return attni_fail(err, ATTN_E_VALUE, "%s[%" PRId64 "]: %" PRId64 ", expected %" PRId64,
+                          name, first ? 0 : n_seqs, starts[first ? 0 : n_seqs], first ? 0 : total);
+    }
+    for (int64_t s = 0; s < n_seqs; s++) {
+        if (starts[s + 1] < starts[s]) {
+            return attni_fail(err, ATTN_E_VALUE,
+                              "%s[%" PRId64 "]: %" PRId64 " is below %s[%" PRId64 "] = %" PRId64,
+                              name, s + 1, starts[s + 1], name, s, starts[s]);
+        }
+    }
+    return ATTN_OK;
+}
+
+static attn_status check_sequences(const attn_args *a, attn_error *err) {
+    if (!a->cu_q != !a->cu_k) {
+        return attni_fail(err, ATTN_E_NULL, "%s: NULL, but %s is given; packed sequences need both",
+                          a->cu_q ? "cu_k" : "cu_q", a->cu_q ? "cu_q" : "cu_k");
+    }
+    if (!a->cu_q) {
+        ATTN_TRY(check_lengths("len_q", a->len_q, a->q.shape[0], a->q.shape[2], err));
+        return check_lengths("len_k", a->len_k, a->q.shape[0], a->k.shape[2], err);
+    }
+    if (a->len_q || a->len_k) {
+        return attni_fail(err, ATTN_E_VALUE,
+                          "%s: given together with cu_q; packed sequences have no padding",
+                          a->len_q ? "len_q" : "len_k");
+    }
+    if (a->n_seqs < 1) {
+        return attni_fail(err, ATTN_E_VALUE, "n_seqs: %" PRId64 ", expected 1 or more with cu_q",
+                          a->n_seqs);
+    }
+    ATTN_TRY(check_dim("q", &a->q, 0, 1, "packed sequences lie in one batch entry", err));
+    ATTN_TRY(check_starts("cu_q", a->cu_q, a->n_seqs, a->q.shape[2], err));
+    return check_starts("cu_k", a->cu_k, a->n_seqs, a->k.shape[2], err);
+}
+
+int64_t attni_sequence_count(const attn_args *a) { return a->cu_q ? a->n_seqs : a->q.shape[0]; }
+
+attni_sequence attni_sequence_at(const attn_args *a, int64_t index) {
+    attni_sequence s = {.index = index};
+    if (a->cu_q) {
+        s.q_row = a->cu_q[index];
+        s.k_row = a->cu_k[index];
+        s.rows = s.n_q = a->cu_q[index + 1] - s.q_row;
+        s.n_k = a->cu_k[index + 1] - s.k_row;
+    } else {
+        s.batch = index;
+        s.rows = a->q.shape[2];
+        s.n_q = a->len_q ? a->len_q[index] : a->q.shape[2];
+        s.n_k = a->len_k ? a->len_k[index] : a->k.shape[2];
+    }
+    s.offset = a->offsets ? a->offsets[index] : a->offset;
+    if (s.offset == ATTN_OFFSET_BOTTOM_RIGHT) s.offset = s.n_k - s.n_q;
+    return s;
+}
+
+void attni_sequence_longest(const attn_args *a, int64_t *rows, int64_t *keys) {
+    *rows = *keys = 0;
+    for (int64_t index = 0; index < attni_sequence_count(a); index++) {
+        const attni_sequence s = attni_sequence_at(a, index);
+        *rows = attni_max(*rows, s.rows);
+        *keys = attni_max(*keys, s.n_k);
+    }
+}
+
+/* ----------------------------------------------------------------------------- masks */
+
+static attn_status check_broadcast(const char *name, const attn_tensor *t, int k, int64_t full,
+                                   bool at_least, attn_error *err) {
+    if (t->shape[k] == 1 || t->shape[k] == full || (at_least && t->shape[k] > full)) return ATTN_OK;
+    return attni_fail(err, ATTN_E_SHAPE, "%s: %s is %" PRId64 ", expected 1 or %s%" PRId64, name,
+                      dim_name[k], t->shape[k], at_least ? "at least " : "", full);
+}
+
+/* mask and bias: (sequences|1, H|1, rows|1, m <= keys); packed sequences index them locally, so longer is fine there. */
+static attn_status check_score_tensor(const attn_args *a, const char *name, const attn_tensor *t,
+                                      unsigned dtypes, attn_error *err) {
+    if (!t->data) return ATTN_OK;
+    int64_t rows, keys;
+    attni_sequence_longest(a, &rows, &keys);
+    const bool packed = a->cu_q != NULL;
+    if (!packed) keys = a->k.shape[2];
+    ATTN_TRY(check_tensor(name, t, dtypes, err));
+    ATTN_TRY(check_broadcast(name, t, 0, attni_sequence_count(a), false, err));
+    ATTN_TRY(check_broadcast(name, t, 1, a->q.shape[1], false, err));
+    ATTN_TRY(check_broadcast(name, t, 2, rows, packed, err));
+    if (t->shape[3] > keys && !packed) {
+        return attni_fail(err, ATTN_E_SHAPE,
+                          "%s: columns is %" PRId64 ", expected at most n_k = %" PRId64
+                          "; keys beyond it are masked",
+                          name, t->shape[3], keys);
+    }
+    return ATTN_OK;
+}
+
+static attn_status check_pattern(const attn_args *a, attn_error *err) {
+    if (!a->pattern) return ATTN_OK;
+    int64_t rows, keys;
+    attni_sequence_longest(a, &rows, &keys);
+    if (!a->cu_q) keys = a->k.shape[2];
+    const int64_t has_rows = attn_mask_rows(a->pattern), has_keys = attn_mask_keys(a->pattern);
+    const bool fits =
+        a->cu_q ? has_rows >= rows && has_keys >= keys : has_rows == rows && has_keys == keys;
+    if (fits) return ATTN_OK;
+    return attni_fail(err, ATTN_E_SHAPE,
+                      "pattern: made for %" PRId64 " x %" PRId64 ", expected %s%" PRId64
+                      " x %" PRId64 " (n_q x n_k)",
+                      has_rows, has_keys, a->cu_q ? "at least " : "", rows, keys);
+}
+
+/* ------------------------------------------------------------------------------ all */
+
+attn_status attni_args_check_shapes(const attn_args *args, bool need_data, attn_args *full,
+                                    attn_error *err) {
+    if (!args) return attni_fail(err, ATTN_E_NULL, "args: NULL, expected a filled attn_args");
+    if (args->struct_size != sizeof *args) {
+        return attni_fail(err, ATTN_E_STRUCT,
+                          "args: struct_size is %u, expected %zu; call attn_args_init() first",
+                          args->struct_size, sizeof *args);
+    }
+    ATTN_TRY(check_qkv(args, need_data, err));
+    ATTN_TRY(check_numbers(args, err));
+    ATTN_TRY(check_per_head(args, err));
+    ATTN_TRY(check_sequences(args, err));
+    ATTN_TRY(check_score_tensor(args, "mask", &args->mask, 1u << ATTN_BOOL, err));
+    ATTN_TRY(check_score_tensor(args, "bias", &args->bias, FLOATS, err));
+    ATTN_TRY(check_pattern(args, err));
+    *full = *args;
+    if (full->scale == ATTN_SCALE_AUTO) full->scale = 1 / sqrt((double)full->q.shape[3]);
+    return ATTN_OK;
+}
+
+attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error *err) {
+    return attni_args_check_shapes(args, true, full, err);
+}
+
+attn_status attni_check_result(const attn_args *a, const char *name, const attn_tensor *t,
+                               const int64_t shape[4], unsigned dtypes, bool row_contiguous,
+                               attn_error *err) {
+    ATTN_TRY(check_tensor(name, t, dtypes, err));
+    for (int k = 0; k < 4; k++) ATTN_TRY(check_dim(name, t, k, shape[k], "from q, k, v", err));
+    if (row_contiguous) ATTN_TRY(check_rows_contiguous(name, t, err));
+    if (is_empty(t)) return ATTN_OK;
+    if (!t->data)
+        return attni_fail(err, ATTN_E_NULL, "%s: data is NULL for a tensor with elements", name);
+    for (int k = 0; k < 4; k++) {
+        if (t->shape[k] > 1 && t->stride[k] == 0) {
+            return attni_fail(err, ATTN_E_STRIDE,
+                              "%s: stride of %s is 0, so results would overwrite each other", name,
+                              dim_name[k]);
+        }
+    }
+    const struct {
+        const char *name;
+        const attn_tensor *t;
+    } inputs[5] = {
+        {"q", &a->q}, {"k", &a->k}, {"v", &a->v}, {"mask", &a->mask}, {"bias", &a->bias}};
+    for (int x = 0; x < 5; x++) {
+        if (attni_tensors_overlap(t, inputs[x].t)) {
+            return attni_fail(err, ATTN_E_OVERLAP, "%s: overlaps %s; give it memory of its own",
+                              name, inputs[x].name);
+        }
+    }
+    return ATTN_OK;
+}
+
+attn_status attni_output_check(const attn_args *a, const attn_tensor *out, const attn_tensor *lse,
+                               bool allow_f64, attn_error *err) {
+    if (!out) return attni_fail(err, ATTN_E_NULL, "out: NULL, expected a tensor");
+    const unsigned also = allow_f64 ? 1u << ATTN_F64 : 0;
+    const int64_t out_shape[4] = {a->q.shape[0], a->q.shape[1], a->q.shape[2], a->v.shape[3]};
+    ATTN_TRY(attni_check_result(a, "out", out, out_shape, 1u << a->q.dtype | also, true, err));
+    if (!lse || !lse->data) return ATTN_OK;
+    const int64_t lse_shape[4] = {a->q.shape[0], a->q.shape[1], a->q.shape[2], 1};
+    const unsigned lse_dtype = a->q.dtype == ATTN_F64 ? 1u << ATTN_F64 : 1u << ATTN_F32;
+    ATTN_TRY(attni_check_result(a, "lse", lse, lse_shape, lse_dtype | also, true, err));
+    if (attni_tensors_overlap(out, lse)) {
+        return attni_fail(err, ATTN_E_OVERLAP, "lse: overlaps out; give it memory of its own");
+    }
+    return ATTN_OK;
+}

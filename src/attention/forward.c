@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* forward.c - the public forward pass: check, plan, run the tasks on the pool. Tests: tests/unit/test_forward.c and most
+ * others. */
+#include "attention/tasks.h"
+
+static attn_status prepare(attn_ctx *ctx, const attn_args *args, attn_args *full, attni_plan *plan,
+                           attn_error *err) {
+    if (!ctx)
+        return attni_fail(err, ATTN_E_NULL, "ctx: NULL, expected a context from attn_ctx_create()");
+    ATTN_TRY(attni_args_check(args, full, err));
+    return attni_plan_make(ctx, full, plan, err);
+}
+
+static attn_status choose_workspace(attn_ctx *ctx, const attni_plan *plan, char **workspace,
+                                    attn_error *err) {
+    const attn_args *a = plan->args;
+    if (!a->workspace) {
+        *workspace = attni_ctx_scratch(ctx, plan->workspace);
+        if (*workspace || plan->workspace == 0) return ATTN_OK;
+        return attni_fail(err, ATTN_E_MEMORY, "context: no memory for %zu bytes of scratch",
+                          plan->workspace);
+    }
+    if (a->workspace_size < plan->workspace || (uintptr_t)a->workspace % 64 != 0) {
+        return attni_fail(
+            err, ATTN_E_WORKSPACE,
+            "workspace: %zu bytes at an address %s 64-byte aligned, expected %zu bytes, aligned",
+            a->workspace_size, (uintptr_t)a->workspace % 64 ? "not" : "that is", plan->workspace);
+    }
+    *workspace = a->workspace;
+    return ATTN_OK;
+}
+
+attn_status attn_forward(attn_ctx *ctx, const attn_args *args, const attn_tensor *out,
+                         const attn_tensor *lse, attn_error *err) {
+    attn_args full;
+    attni_plan plan;
+    ATTN_TRY(prepare(ctx, args, &full, &plan, err));
+    ATTN_TRY(attni_output_check(&full, out, lse, false, err));
+    attni_forward_job job = {.plan = &plan, .out = out, .lse = lse && lse->data ? lse : NULL};
+    ATTN_TRY(choose_workspace(ctx, &plan, &job.workspace, err));
+    if (plan.workers == 1) {
+        for (int64_t task = 0; task < plan.n_tasks; task++) attni_forward_task(&job, task, 0);
+    } else {
+        attni_parallel(attni_ctx_pool(ctx), plan.n_tasks, attni_forward_task, &job);
+    }
+    return ATTN_OK;
+}
+
+attn_status attn_forward_workspace(attn_ctx *ctx, const attn_args *args, size_t *bytes,
+                                   attn_error *err) {
+    attn_args full;
+    attni_plan plan;
+    if (!bytes) return attni_fail(err, ATTN_E_NULL, "bytes: NULL, expected where to put the size");
+    ATTN_TRY(prepare(ctx, args, &full, &plan, err));
+    *bytes = plan.workspace;
+    return ATTN_OK;
+}

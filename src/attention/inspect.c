@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inspect.c - attn_inspect(): scores at every stage, weights, and what can be said about a row or a
+ * key without keeping the n_q x n_k matrix. Rows come from ref/reference.c.
+ * Called by: users, cli. Touches: the requested tensors, scratch of the context. Column sums are
+ * added by one task per head in ascending rows, so no bit depends on the thread count.
+ * Tests: tests/unit/test_inspect.c */
+#include "attention/args.h"
+#include "attention/context.h"
+#include "ref/reference.h"
+
+enum { ROWS_PER_TASK = 16 };
+
+/* ---------------------------------------------------------------------------------- validation */
+
+enum view { RAW, CAPPED, BIASED, WEIGHTS, ENTROPY, TOP_WEIGHT, TOP_KEY, RECEIVED, N_VIEWS };
+
+static const char *const view_names[N_VIEWS] = {"raw",     "capped",     "biased",  "weights",
+                                                "entropy", "top_weight", "top_key", "received"};
+
+static const attn_tensor *view_of(const attn_inspection *what, int view) {
+    const attn_tensor *const views[N_VIEWS] = {&what->raw,     &what->capped,  &what->biased,
+                                               &what->weights, &what->entropy, &what->top_weight,
+                                               &what->top_key, &what->received};
+    return views[view];
+}
+
+static bool is_wanted(const attn_tensor *t) { return t->data != NULL; }
+
+static bool is_any_wanted(const attn_inspection *what) {
+    for (int view = 0; view < N_VIEWS; view++) {
+        if (is_wanted(view_of(what, view))) return true;
+    }
+    return false;
+}
+
+void attn_inspection_init(attn_inspection *what) {
+    memset(what, 0, sizeof *what);
+    what->struct_size = sizeof *what;
+}
+
+/* The number of largest weights asked for, 0 if none. */
+static int64_t top_count(const attn_inspection *what) {
+    if (is_wanted(&what->top_weight)) return what->top_weight.shape[3];
+    return is_wanted(&what->top_key) ? what->top_key.shape[3] : 0;
+}
+
+static attn_status check_view(const attn_args *a, const attn_inspection *what, int view,
+                              attn_error *err) {
+    const bool top = view == TOP_WEIGHT || view == TOP_KEY;
+    const int64_t columns = view == ENTROPY ? 1 : top ? top_count(what) : a->k.shape[2];
+    const int64_t rows = view == RECEIVED ? 1 : a->q.shape[2];
+    const int64_t shape[4] = {a->q.shape[0], a->q.shape[1], rows, columns};
+    const unsigned dtypes = view == TOP_KEY ? 1u << ATTN_I64 : 1u << ATTN_F32 | 1u << ATTN_F64;
+    if (top && columns < 1) {
+        return attni_fail(err, ATTN_E_SHAPE, "%s: columns is %lld, expected K of 1 or more",
+                          view_names[view], (long long)columns);
+    }
+    return attni_check_result(a, view_names[view], view_of(what, view), shape, dtypes, false, err);
+}
+
+static attn_status check_views(const attn_args *a, const attn_inspection *what, attn_error *err) {
+    for (int view = 0; view < N_VIEWS; view++) {
+        const attn_tensor *t = view_of(what, view);
+        if (!is_wanted(t)) continue;
+        ATTN_TRY(check_view(a, what, view, err));
+        for (int other = 0; other < view; other++) {
+            if (!attni_tensors_overlap(t, view_of(what, other))) continue;
+            return attni_fail(err, ATTN_E_OVERLAP, "%s: overlaps %s; give it memory of its own",
+                              view_names[view], view_names[other]);
+        }
+    }
+    return ATTN_OK;
+}
+
+/* --------------------------------------------------------------------------------- top weights */
+
+typedef struct ranked {
+    double weight;
+    int64_t key;
+} ranked;
+
+static bool ranks_before(ranked x, ranked y) {
+    return x.weight > y.weight || (x.weight == y.weight && x.key < y.key);
+}
+
+/* Moves the entry at the root of a heap of n down to its place; the last in rank stays on top. */
+static void sift_down(ranked *heap, int64_t n) {
+    for (int64_t at = 0, child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && ranks_before(heap[child], heap[child + 1])) child++;
+        if (!ranks_before(heap[at], heap[child])) return;
+        const ranked moved = heap[at];
+        heap[at] = heap[child];
+        heap[child] = moved;
+    }
+}
+
+static void sift_up(ranked *heap, int64_t at) {
+    for (int64_t parent; at > 0; at = parent) {
+        parent = (at - 1) / 2;
+        if (!ranks_before(heap[parent], heap[at])) return;
+        const ranked moved = heap[at];
+        heap[at] = heap[parent];
+        heap[parent] = moved;
+    }
+}
+
+/* The best `room` visible keys of a row, best first, in top; returns how many there are. */
+static int64_t rank_keys(const attni_ref_stages *row, int64_t len_k, ranked *top, int64_t room) {
+    int64_t n = 0;
+    for (int64_t j = 0; j < len_k; j++) {
+        const ranked entry = {row->weights[j], j};
+        if (row->biased[j] == -INFINITY) continue;
+        if (n < room) {
+            top[n] = entry;
+            sift_up(top, n++);
+        } else if (ranks_before(entry, top[0])) {
+            top[0] = entry;
+            sift_down(top, n);
+        }
+    }
+    for (int64_t end = n - 1; end > 0; end--) { /* the last in rank goes to the end */
+        const ranked last = top[0];
+        top[0] = top[end];
+        top[end] = last;
+        sift_down(top, end);
+    }
+    return n;
+}
+
+/* ---------------------------------------------------------------------------------------- rows */
+
+typedef struct job {
+    const attn_args *a;
+    const attn_inspection *what;
+    int64_t blocks;   /* tasks per head */
+    int64_t rows;     /* rows per task */
+    int64_t top_room; /* min(K, n_k), 0 if no top is wanted */
+    char *scratch;
+    size_t worker_bytes;
+} job;
+
+/* The scratch of one worker:  raw | capped | biased | weights | scores | received | top
+ *                             n_k   n_k      n_k      n_k       n_k      n_k        top_room  */
+typedef struct desk {
+    attni_ref_stages row;
+    double *scores, *received;
+    ranked *top;
+} desk;
+
+enum { DESK_ROWS = 6 };
+
+static desk desk_of(const job *w, int worker) {
+    const int64_t n_k = w->a->k.shape[2];
+    double *x = (double *)(void *)(w->scratch + (size_t)worker * w->worker_bytes);
+    desk d = {.row = {.biased = x + 2 * n_k, .weights = x + 3 * n_k},
+              .scores = x + 4 * n_k,
+              .received = x + 5 * n_k,
+              .top = (ranked *)(void *)(x + DESK_ROWS * n_k)};
+    if (is_wanted(&w->what->raw)) d.row.raw = x;
+    if (is_wanted(&w->what->capped)) d.row.capped = x + n_k;
+    return d;
+}
+
+/* One row of a stage; keys outside the sequence get `outside`. */
+static void write_stage(const attn_tensor *t, const int64_t at[3], const double *row,
+                        const attni_ref_sequence *s, double outside) {
+    if (!is_wanted(t)) return;
+    for (int64_t j = 0; j < t->shape[3]; j++) {
+        const bool inside = j >= s->key0 && j - s->key0 < s->len_k;
+        attni_ref_store(t, (int64_t[]){at[0], at[1], at[2], j},
+                        inside ? row[j - s->key0] : outside);
+    }
+}
+
+/* -sum w ln w, with 0 ln 0 = 0. */
+static double entropy_of(const double *weights, int64_t n) {
+    double entropy = 0;
+    for (int64_t j = 0; j < n; j++) {
+        if (weights[j] != 0) entropy -= weights[j] * log(weights[j]);
+    }
+    return entropy;
+}
+
+static void write_top(const job *w, const int64_t at[3], const desk *d,
+                      const attni_ref_sequence *s) {
+    const attn_tensor *weight = &w->what->top_weight, *key = &w->what->top_key;
+    const int64_t n = rank_keys(&d->row, s->len_k, d->top, w->top_room);
+    for (int64_t r = 0; r < top_count(w->what); r++) {
+        const int64_t to[4] = {at[0], at[1], at[2], r};
+        if (is_wanted(weight)) attni_ref_store(weight, to, r < n ? d->top[r].weight : 0);
+        if (is_wanted(key))
+            attni_ref_store(key, to, r < n ? (double)(s->key0 + d->top[r].key) : -1);
+    }
+}
+
+static void inspect_row(const job *w, const int64_t at[3], const desk *d) {
+    const attn_inspection *what = w->what;
+    const int64_t batch = attni_ref_sequence_of_row(w->a, at[0], at[2]);
+    const attni_ref_sequence s = attni_ref_sequence_at(w->a, batch);
+    attni_ref_row(w->a, batch, at[1], at[2] - s.row0, &d->row, NULL, NULL, d->scores, NULL);
+    write_stage(&what->raw, at, d->row.raw, &s, -INFINITY);
+    write_stage(&what->capped, at, d->row.capped, &s, -INFINITY);
+    write_stage(&what->biased, at, d->row.biased, &s, -INFINITY);
+    write_stage(&what->weights, at, d->row.weights, &s, 0);
+    if (is_wanted(&what->entropy)) {
+        attni_ref_store(&what->entropy, (int64_t[]){at[0], at[1], at[2], 0},
+                        entropy_of(d->row.weights, s.len_k));
+    }
+    if (top_count(what) > 0) write_top(w, at, d, &s);
+    for (int64_t j = 0; j < s.len_k; j++) d->received[s.key0 + j] += d->row.weights[j];
+}
+
+static void inspect_task(void *arg, int64_t task, int worker) {
+    const job *w = arg;
+    const int64_t H = w->a->q.shape[1], n_k = w->a->k.shape[2];
+    const int64_t head = task / w->blocks, first = task % w->blocks * w->rows;
+    const int64_t last = attni_min(first + w->rows, w->a->q.shape[2]);
+    const desk d = desk_of(w, worker);
+    for (int64_t j = 0; j < n_k; j++) d.received[j] = 0;
+    for (int64_t row = first; row < last; row++) {
+        inspect_row(w, (int64_t[]){head / H, head % H, row}, &d);
+    }
+    if (!is_wanted(&w->what->received)) return;
+    for (int64_t j = 0; j < n_k; j++) {
+        attni_ref_store(&w->what->received, (int64_t[]){head / H, head % H, 0, j}, d.received[j]);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- call */
+
+/* Bytes of one desk: a multiple of 64, so that workers do not share cache lines, and never 0. */
+static bool desk_bytes(const job *w, size_t *bytes) {
+    size_t rows, top;
+    if (!attni_mul((size_t)w->a->k.shape[2], DESK_ROWS * sizeof(double), &rows)) return false;
+    if (!attni_mul((size_t)w->top_room, sizeof(ranked), &top)) return false;
+    if (!attni_add(rows, top, bytes) || !attni_add(*bytes, 64, bytes)) return false;
+    *bytes &= ~(size_t)63;
+    return true;
+}
+
+/* B * H * blocks. */
+static bool count_tasks(const job *w, int64_t *n) {
+    return !__builtin_mul_overflow(w->a->q.shape[0], w->a->q.shape[1], n) &&
+           !__builtin_mul_overflow(*n, w->blocks, n);
+}
+
+static attn_status run(attn_ctx *ctx, job *w, attn_error *err) {
+    const int64_t n_q = w->a->q.shape[2];
+    const bool whole = is_wanted(&w->what->received);
+    int64_t n_tasks;
+    size_t bytes;
+    w->rows = whole ? n_q : ROWS_PER_TASK;
+    w->blocks = whole ? 1 : attni_ceil_div(n_q, ROWS_PER_TASK);
+    w->top_room = attni_min(top_count(w->what), w->a->k.shape[2]);
+    if (!count_tasks(w, &n_tasks) || !desk_bytes(w, &w->worker_bytes) ||
+        !attni_mul(w->worker_bytes, (size_t)attn_ctx_threads(ctx), &bytes)) {
+        return attni_fail(err, ATTN_E_OVERFLOW, "B=%lld H=%lld n_q=%lld n_k=%lld: too large",
+                          (long long)w->a->q.shape[0], (long long)w->a->q.shape[1], (long long)n_q,
+                          (long long)w->a->k.shape[2]);
+    }
+    if (n_tasks == 0 || !is_any_wanted(w->what)) return ATTN_OK;
+    w->scratch = attni_ctx_scratch(ctx, bytes);
+    if (!w->scratch) {
+        return attni_fail(err, ATTN_E_MEMORY, "scratch: %zu bytes not available", bytes);
+    }
+    attni_parallel(attni_ctx_pool(ctx), n_tasks, inspect_task, w);
+    return ATTN_OK;
+}
+
+attn_status attn_inspect(attn_ctx *ctx, const attn_args *args, const attn_inspection *what,
+                         attn_error *err) {
+    attn_args full;
+    if (!ctx) return attni_fail(err, ATTN_E_NULL, "ctx: NULL, use attn_ctx_create()");
+    if (!what) return attni_fail(err, ATTN_E_NULL, "what: NULL, use attn_inspection_init()");
+    if (what->struct_size != sizeof *what) {
+        return attni_fail(err, ATTN_E_STRUCT,
+                          "what: struct_size is %u, expected %zu; use "
+                          "attn_inspection_init()",
+                          what->struct_size, sizeof *what);
+    }
+    ATTN_TRY(attni_args_check(args, &full, err));
+    ATTN_TRY(check_views(&full, what, err));
+    job w = {.a = &full, .what = what};
+    return run(ctx, &w, err);
+}

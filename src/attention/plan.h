@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan.h - how one checked problem will run: kernels, blocks of panels, tasks, scratch. Depends on shapes and options only.
+ * Made by plan.c; read by forward.c, explain.c, cost.c. Tests: tests/unit/test_plan.c */
+#ifndef ATTNI_PLAN_H
+#define ATTNI_PLAN_H
+
+#include "attention/args.h"
+#include "attention/context.h"
+
+#define ATTNI_LOG2E 1.4426950408889634074
+
+enum { ATTNI_BLOCK_PANELS = 8 }; /* panels that share a key tile while it is in L2 */
+
+typedef struct attni_plan {
+    const attn_args *args;
+    const attni_kernels *kernels;
+    size_t real_size;     /* 4 or 8 */
+    bool half;            /* f16 or bf16: keys, values and rows are widened into scratch */
+    int64_t group;        /* query heads per key/value head */
+    int64_t block_panels; /* panels per task, at most ATTNI_BLOCK_PANELS */
+    int64_t block_rows;   /* query rows per task */
+    int64_t blocks;       /* tasks per sequence and key/value head */
+    int64_t n_tasks;
+    int workers;         /* 1 or all threads */
+    double query_factor; /* what queries are multiplied with when packed */
+    double score_factor; /* natural score -> base-2 logit: log2e / temperature */
+    size_t worker_bytes; /* scratch of one worker */
+    size_t workspace;    /* scratch in all */
+} attni_plan;
+
+attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *plan,
+                            attn_error *err);
+
+/* Query vectors of the next panel when `rows` rows are left: full panels, and a tail without a one-vector panel where two
+ * smaller ones do (16 vectors are 3,3,3,3,2,2): narrow panels run at a lower rate. */
+int attni_panel_vecs(const attni_kernels *kernels, int64_t rows);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tasks.h - one task: a block of query panels of one key/value head against all key tiles it sees. */
+#ifndef ATTNI_TASKS_H
+#define ATTNI_TASKS_H
+
+#include "attention/plan.h"
+
+typedef struct attni_forward_job {
+    const attni_plan *plan;
+    const attn_tensor *out, *lse; /* lse may be NULL */
+    char *workspace;
+} attni_forward_job;
+
+/* Bytes of scratch that one worker needs; false on overflow. */
+bool attni_task_scratch_size(const attni_plan *plan, size_t *bytes);
+/* An attni_task; arg is an attni_forward_job. */
+void attni_forward_task(void *arg, int64_t task, int worker);
+
+#endif

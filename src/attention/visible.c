@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* visible.c - rows of a tile as bitmaps of 192 bits: the union gives the segments, a transpose gives the allow bits. */
+#include "attention/visible.h"
+
+#include "attention/mask.h"
+
+enum { WORDS = ATTNI_KEY_TILE / 64 };
+_Static_assert(ATTNI_KEY_TILE % 64 == 0, "a tile is whole words of bits");
+
+typedef struct tile_bits {
+    uint64_t word[WORDS]; /* bit j % 64 of word j / 64: key j of the tile */
+} tile_bits;
+
+/* Offset and window may both be huge and cancel: they are added to each other before i. */
+void attni_visible_range(const attn_args *a, const attni_sequence *seq, int64_t i, int64_t *lo,
+                         int64_t *hi) {
+    int64_t first = 0, end = i < seq->n_q ? seq->n_k : 0;
+    if (a->causal) end = attni_min(end, attni_add_sat(i + 1, seq->offset));
+    if (a->window_left >= 0) first = attni_add_sat(i, attni_add_sat(seq->offset, -a->window_left));
+    if (a->window_right >= 0) {
+        end = attni_min(end, attni_add_sat(i + 1, attni_add_sat(seq->offset, a->window_right)));
+    }
+    if (a->mask.data) end = attni_min(end, a->mask.shape[3]);
+    if (a->bias.data) end = attni_min(end, a->bias.shape[3]);
+    *lo = attni_max(first, 0);
+    *hi = attni_max(end, *lo);
+}
+
+void attni_rows_begin(attni_rows *rows) {
+    rows->any_lo = rows->all_lo = INT64_MAX;
+    rows->any_hi = rows->all_hi = 0;
+    for (int x = 0; x < rows->n; x++) {
+        attni_visible_range(rows->args, &rows->seq, rows->i[x], &rows->lo[x], &rows->hi[x]);
+        rows->next_run[x] = 0;
+        const int64_t lo = rows->lo[x], hi = rows->hi[x];
+        if (lo < hi) {
+            rows->any_lo = attni_min(rows->any_lo, lo);
+            rows->any_hi = attni_max(rows->any_hi, hi);
+        }
+        rows->all_lo = x == 0 ? lo : attni_max(rows->all_lo, lo);
+        rows->all_hi = x == 0 ? hi : attni_min(rows->all_hi, hi);
+    }
+}
+
+/* ------------------------------------------------------------------------- one row */
+
+static void set_range(tile_bits *bits, int64_t from, int64_t to) {
+    for (int w = 0; w < WORDS; w++) {
+        const int64_t lo = attni_clamp(from - 64 * w, 0, 64), hi = attni_clamp(to - 64 * w, 0, 64);
+        if (lo >= hi) continue;
+        const uint64_t upto = hi == 64 ? ~(uint64_t)0 : ((uint64_t)1 << hi) - 1;
+        bits->word[w] |= upto & ~(((uint64_t)1 << lo) - 1);
+    }
+}
+
+/* The runs of the pattern's row that meet the tile; moves the cursor past those that end before it. */
+static tile_bits pattern_bits(attni_rows *rows, int x, int64_t first) {
+    tile_bits bits = {{0}};
+    int64_t n;
+    const attni_run *runs = attni_mask_row(rows->args->pattern, rows->i[x], &n);
+    int64_t r = rows->next_run[x];
+    while (r < n && runs[r].hi <= first) r++;
+    rows->next_run[x] = r;
+    for (; r < n && runs[r].lo < first + ATTNI_KEY_TILE; r++)
+        set_range(&bits, runs[r].lo - first, runs[r].hi - first);
+    return bits;
+}
+
+/* Eight booleans, one per byte, to eight bits. */
+static uint64_t pack_bytes(const uint8_t *bytes) {
+    uint64_t x;
+    memcpy(&x, bytes, sizeof x);
+    x |= x >> 4; /* any non-zero byte counts as true: fold each byte into its lowest bit */
+    x |= x >> 2;
+    x |= x >> 1;
+    x &= 0x0101010101010101u;
+    return (x * 0x0102040810204080u) >> 56;
+}
+
+static tile_bits mask_bits(const attni_rows *rows, int x, int64_t first, int64_t n) {
+    const attn_tensor *mask = &rows->args->mask;
+    const uint8_t *row = attni_row_at(mask, rows->seq.index, rows->head[x], rows->i[x]);
+    const int64_t step = mask->stride[3];
+    tile_bits bits = {{0}};
+    int64_t j = 0;
+    for (; step == 1 && j + 8 <= n; j += 8)
+        bits.word[j / 64] |= pack_bytes(row + first + j) << (j % 64);
+    for (; j < n; j++) bits.word[j / 64] |= (uint64_t)(row[(first + j) * step] != 0) << (j % 64);
+    return bits;
+}
+
+static tile_bits row_bits(attni_rows *rows, int x, int64_t first) {
+    tile_bits bits = {{0}};
+    set_range(&bits, rows->lo[x] - first, rows->hi[x] - first);
+    if (rows->args->pattern && rows->i[x] < rows->seq.n_q) {
+        const tile_bits also = pattern_bits(rows, x, first);
+        for (int w = 0; w < WORDS; w++) bits.word[w] &= also.word[w];
+    }
+    if (rows->args->mask.data && rows->hi[x] > first) {
+        const tile_bits also =
+            mask_bits(rows, x, first, attni_min(rows->hi[x] - first, ATTNI_KEY_TILE));
+        for (int w = 0; w < WORDS; w++) bits.word[w] &= also.word[w];
+    }
+    return bits;
+}
+
+/* ------------------------------------------------------------------------- all rows */
+
+/* Transposes 64 words of 64 bits in place: bit j of word x becomes bit x of word j. */
+static void transpose_bits(uint64_t m[64]) {
+    uint64_t mask = 0x00000000ffffffffu;
+    for (int width = 32; width > 0; width /= 2, mask ^= mask << width) {
+        for (int x = 0; x < 64; x = ((x | width) + 1) & ~width) {
+            const uint64_t swap = ((m[x] >> width) ^ m[x | width]) & mask;
+            m[x] ^= swap << width;
+            m[x | width] ^= swap;
+        }
+    }
+}
+
+static void fill_allow(const attni_rows *rows, const tile_bits *bits, uint64_t *allow) {
+    for (int w = 0; w < WORDS; w++) {
+        uint64_t square[64];
+        for (int x = 0; x < 64; x++) square[x] = x < rows->n ? bits[x].word[w] : ~(uint64_t)0;
+        transpose_bits(square);
+        memcpy(allow + 64 * w, square, sizeof square);
+    }
+}
+
+static bool bit_at(const tile_bits *bits, int j) { return bits->word[j / 64] >> (j % 64) & 1; }
+
+/* The runs of ones of the union, as segments. */
+static void find_segments(const tile_bits *any, attni_view *view) {
+    view->n_segments = view->n_keys = 0;
+    for (int j = 0; j < ATTNI_KEY_TILE;) {
+        const uint64_t rest = any->word[j / 64] >> (j % 64);
+        if (rest == 0) {
+            j = (j / 64 + 1) * 64;
+            continue;
+        }
+        j += __builtin_ctzll(rest);
+        int end = j;
+        while (end < ATTNI_KEY_TILE && bit_at(any, end)) {
+            const uint64_t zeros = ~(any->word[end / 64] >> (end % 64));
+            const int ones = zeros == 0 ? 64 : __builtin_ctzll(zeros);
+            end = (int)attni_min(end + ones, (end / 64 + 1) * 64);
+        }
+        view->segments[view->n_segments++] = (attni_segment){.key = j, .n = end - j};
+        view->n_keys += end - j;
+        j = end;
+    }
+}
+
+static bool view_by_bits(attni_rows *rows, int64_t first, attni_view *view) {
+    tile_bits bits[ATTNI_MAX_LANES], any = {{0}}, all;
+    memset(&all, 0xff, sizeof all);
+    for (int x = 0; x < rows->n; x++) {
+        bits[x] = row_bits(rows, x, first);
+        for (int w = 0; w < WORDS; w++) {
+            any.word[w] |= bits[x].word[w];
+            all.word[w] &= bits[x].word[w];
+        }
+    }
+    find_segments(&any, view);
+    view->all = memcmp(&any, &all, sizeof any) == 0;
+    if (!view->all) fill_allow(rows, bits, view->allow);
+    return view->n_keys > 0;
+}
+
+bool attni_rows_view(attni_rows *rows, int64_t first, attni_view *view) {
+    const int64_t lo = attni_max(rows->any_lo, first),
+                  hi = attni_min(rows->any_hi, first + ATTNI_KEY_TILE);
+    if (lo >= hi) return false;
+    const bool ranges_only = !rows->args->pattern && !rows->args->mask.data;
+    if (!ranges_only || lo < rows->all_lo || hi > rows->all_hi)
+        return view_by_bits(rows, first, view);
+    view->n_segments = 1;
+    view->n_keys = (int32_t)(hi - lo);
+    view->segments[0] = (attni_segment){.key = (int32_t)(lo - first), .n = (int32_t)(hi - lo)};
+    view->all = true;
+    return true;
+}
+
+/* The first key at or after `from` that row x may see: by its range, and by the pattern if there is one. */
+static int64_t next_key(const attni_rows *rows, int x, int64_t from) {
+    const int64_t key = attni_max(from, rows->lo[x]);
+    if (key >= rows->hi[x]) return INT64_MAX;
+    if (!rows->args->pattern) return key;
+    int64_t n;
+    const attni_run *runs = attni_mask_row(rows->args->pattern, rows->i[x], &n);
+    int64_t r = rows->next_run[x];
+    while (r < n && runs[r].hi <= key) r++;
+    if (r == n || attni_max(runs[r].lo, key) >= rows->hi[x]) return INT64_MAX;
+    return attni_max(runs[r].lo, key);
+}
+
+int64_t attni_rows_next_tile(const attni_rows *rows, int64_t tile) {
+    const int64_t from = tile * ATTNI_KEY_TILE;
+    if (!rows->args->pattern) {
+        const int64_t key = attni_max(from, rows->any_lo);
+        return key < rows->any_hi ? key / ATTNI_KEY_TILE : INT64_MAX;
+    }
+    int64_t nearest = INT64_MAX;
+    for (int x = 0; x < rows->n && nearest > from; x++)
+        nearest = attni_min(nearest, next_key(rows, x, from));
+    return nearest == INT64_MAX ? INT64_MAX : nearest / ATTNI_KEY_TILE;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu.c - detection by CPUID on x86-64, by architecture elsewhere. No state. */
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* CPU_COUNT, sched_getaffinity */
+#endif
+#include "core/cpu.h"
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+#if !defined(__wasm__)
+#include <unistd.h>
+#endif
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+/* The operating system must save the vector registers: bits of XCR0. */
+enum { XCR0_AVX = 0x6, XCR0_AVX512 = 0xe6 };
+
+static uint32_t xcr0(void) {
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+static bool has_all(uint32_t value, uint32_t bits) { return (value & bits) == bits; }
+
+static bool runs_avx2(void) {
+    uint32_t a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d)) return false;
+    if (!has_all(c, bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C) || !has_all(xcr0(), XCR0_AVX))
+        return false;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && has_all(b, bit_AVX2);
+}
+
+static bool runs_avx512(void) {
+    uint32_t a, b, c, d;
+    if (!runs_avx2() || !has_all(xcr0(), XCR0_AVX512)) return false;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+           has_all(b, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL);
+}
+#endif
+
+bool attni_cpu_runs(attn_isa isa) {
+    switch (isa) {
+    case ATTN_ISA_SCALAR: return true;
+#if defined(__x86_64__)
+    case ATTN_ISA_SSE2: return true;
+    case ATTN_ISA_AVX2: return runs_avx2();
+    case ATTN_ISA_AVX512: return runs_avx512();
+#elif defined(__aarch64__)
+    case ATTN_ISA_NEON: return true;
+#elif defined(__wasm__)
+    case ATTN_ISA_SIMD128:
+        return true; /* a module with these instructions does not load elsewhere */
+#endif
+    default: return false;
+    }
+}
+
+int attni_cpu_count(void) {
+#if defined(__linux__)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+#if defined(_SC_NPROCESSORS_ONLN) && !defined(__wasm__)
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    if (n > 0) return (int)n;
+#endif
+    return 1;
+}
+
+#if !defined(__wasm__)
+void attni_cpu_pin(pthread_t thread, int index) {
+#if defined(__linux__)
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    int rank = index % CPU_COUNT(&allowed);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || rank-- > 0) continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        pthread_setaffinity_np(thread, sizeof one, &one);
+        return;
+    }
+#else
+    (void)thread;
+    (void)index;
+#endif
+}
+#endif
+
+void attni_cpu_name(char name[64]) {
+    memset(name, 0, 64);
+#if defined(__x86_64__)
+    uint32_t words[12];
+    for (uint32_t leaf = 0; leaf < 3; leaf++) {
+        uint32_t *w = words + 4 * leaf;
+        if (!__get_cpuid(0x80000002u + leaf, &w[0], &w[1], &w[2], &w[3])) return;
+    }
+    memcpy(name, words, sizeof words);
+#endif
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool.c - worker threads that sleep between calls. A worker spins for a few microseconds after its work, because the
+ * next call often comes at once, and then sleeps: spinning longer is ruinous on a busy machine (docs/speed.md).
+ * Where there are no threads (wasm) only the calling thread works. */
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* pthread_setaffinity_np */
+#endif
+#include "core/pool.h"
+
+#include "core/cpu.h"
+
+#include <stdatomic.h>
+
+#if defined(__wasm__) && !defined(_REENTRANT)
+#define HAVE_THREADS 0
+#else
+#define HAVE_THREADS 1
+#include <pthread.h>
+#endif
+
+enum { SPIN_ROUNDS = 2000 };
+
+typedef struct worker {
+    attni_pool *pool;
+    int index;
+#if HAVE_THREADS
+    pthread_t thread;
+#endif
+} worker;
+
+struct attni_pool {
+    int threads;
+    attn_pool caller;
+    attn_alloc alloc;
+
+    /* The job: written by attni_parallel() before `generation` is raised, read by workers after they saw it. */
+    attni_task *task;
+    void *arg;
+    int64_t n_tasks;
+    _Alignas(64) atomic_llong next_task;
+
+    _Alignas(64) atomic_uint generation; /* one more for every job, and for the end */
+    atomic_int working;                  /* own workers that have not finished the job */
+    atomic_bool ending;
+
+    worker *workers; /* (threads - 1) */
+    int n_started;
+#if HAVE_THREADS
+    pthread_mutex_t mutex;
+    pthread_cond_t job_ready, job_done;
+#endif
+};
+
+static void work(void *arg, int index) {
+    attni_pool *pool = arg;
+    for (;;) {
+        const int64_t t = atomic_fetch_add_explicit(&pool->next_task, 1, memory_order_relaxed);
+        if (t >= pool->n_tasks) return;
+        pool->task(pool->arg, t, index);
+    }
+}
+
+#if HAVE_THREADS
+
+static void pause_cpu(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Waits until a new job is there and returns its generation. */
+static unsigned await_job(attni_pool *pool, unsigned seen) {
+    for (int round = 0; round < SPIN_ROUNDS; round++) {
+        const unsigned now = atomic_load_explicit(&pool->generation, memory_order_acquire);
+        if (now != seen) return now;
+        pause_cpu();
+    }
+    pthread_mutex_lock(&pool->mutex);
+    while (atomic_load(&pool->generation) == seen)
+        pthread_cond_wait(&pool->job_ready, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+    return atomic_load(&pool->generation);
+}
+
+static void await_workers(attni_pool *pool) {
+    for (int round = 0; round < SPIN_ROUNDS; round++) {
+        if (atomic_load_explicit(&pool->working, memory_order_acquire) == 0) return;
+        pause_cpu();
+    }
+    pthread_mutex_lock(&pool->mutex);
+    while (atomic_load(&pool->working) != 0) pthread_cond_wait(&pool->job_done, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static void *worker_main(void *arg) {
+    const worker *self = arg;
+    attni_pool *pool = self->pool;
+    unsigned seen = 0;
+    for (;;) {
+        seen = await_job(pool, seen);
+        if (atomic_load(&pool->ending)) return NULL;
+        work(pool, self->index);
+        if (atomic_fetch_sub(&pool->working, 1) == 1) {
+            pthread_mutex_lock(&pool->mutex);
+            pthread_cond_signal(&pool->job_done);
+            pthread_mutex_unlock(&pool->mutex);
+        }
+    }
+}
+
+static void announce(attni_pool *pool) {
+    pthread_mutex_lock(&pool->mutex);
+    atomic_fetch_add_explicit(&pool->generation, 1, memory_order_release);
+    pthread_cond_broadcast(&pool->job_ready);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+static attn_status start_workers(attni_pool *pool, bool pin, attn_error *err) {
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->job_ready, NULL);
+    pthread_cond_init(&pool->job_done, NULL);
+    for (int w = 0; w < pool->threads - 1; w++) {
+        worker *self = &pool->workers[w];
+        *self = (worker){.pool = pool, .index = w + 1};
+        const int code = pthread_create(&self->thread, NULL, worker_main, self);
+        if (code != 0) {
+            return attni_fail(
+                err, ATTN_E_THREADS,
+                "threads: started %d of %d workers, then the system said: %s; ask for fewer", w + 1,
+                pool->threads, strerror(code));
+        }
+        pool->n_started++;
+        if (pin) attni_cpu_pin(self->thread, self->index);
+    }
+    return ATTN_OK;
+}
+
+static void stop_workers(attni_pool *pool) {
+    atomic_store(&pool->ending, true);
+    announce(pool);
+    for (int w = 0; w < pool->n_started; w++) pthread_join(pool->workers[w].thread, NULL);
+    pthread_mutex_destroy(&pool->mutex);
+    pthread_cond_destroy(&pool->job_ready);
+    pthread_cond_destroy(&pool->job_done);
+}
+
+static void run_own_workers(attni_pool *pool) {
+    atomic_store(&pool->working, pool->n_started);
+    announce(pool);
+    work(pool, 0);
+    await_workers(pool);
+}
+
+#else
+
+static attn_status start_workers(attni_pool *pool, bool pin, attn_error *err) {
+    (void)pin;
+    if (pool->threads == 1) return ATTN_OK;
+    return attni_fail(err, ATTN_E_THREADS,
+                      "threads: %d asked for, but this build has none; ask for 1", pool->threads);
+}
+static void stop_workers(attni_pool *pool) { (void)pool; }
+static void run_own_workers(attni_pool *pool) { work(pool, 0); }
+
+#endif
+
+attn_status attni_pool_create(int threads, bool pin, attn_pool caller, attn_alloc alloc,
+                              attni_pool **out, attn_error *err) {
+    *out = NULL;
+    attni_pool *pool = alloc.alloc(alloc.user, sizeof *pool, 64);
+    if (!pool) return attni_fail(err, ATTN_E_MEMORY, "context: no memory for the thread pool");
+    memset(pool, 0, sizeof *pool);
+    pool->threads = threads;
+    pool->caller = caller;
+    pool->alloc = alloc;
+    attn_status status = ATTN_OK;
+    if (threads > 1 && !caller.run) {
+        pool->workers = alloc.alloc(alloc.user, (size_t)(threads - 1) * sizeof *pool->workers, 64);
+        if (!pool->workers) {
+            alloc.free(alloc.user, pool);
+            return attni_fail(err, ATTN_E_MEMORY, "context: no memory for %d workers", threads - 1);
+        }
+        status = start_workers(pool, pin, err);
+    }
+    if (status != ATTN_OK) {
+        attni_pool_destroy(pool);
+        return status;
+    }
+    *out = pool;
+    return ATTN_OK;
+}
+
+void attni_pool_destroy(attni_pool *pool) {
+    if (!pool) return;
+    if (pool->workers) {
+        stop_workers(pool);
+        pool->alloc.free(pool->alloc.user, pool->workers);
+    }
+    pool->alloc.free(pool->alloc.user, pool);
+}
+
+int attni_pool_threads(const attni_pool *pool) { return pool->threads; }
+
+void attni_parallel(attni_pool *pool, int64_t n_tasks, attni_task *task, void *arg) {
+    pool->task = task;
+    pool->arg = arg;
+    pool->n_tasks = n_tasks;
+    atomic_store_explicit(&pool->next_task, 0, memory_order_relaxed);
+    if (pool->threads == 1 || n_tasks <= 1) {
+        work(pool, 0);
+    } else if (pool->caller.run) {
+        pool->caller.run(pool->caller.user, pool->threads, work, pool);
+    } else {
+        run_own_workers(pool);
+    }
+}

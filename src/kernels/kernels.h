@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels.h - what a kernel table offers and the structs it works on. Included by attention/ (the only caller) and by the
+ * kernels themselves. A kernel never sees a public struct, never allocates, never fails. All `void` arrays hold the
+ * table's real type (float or double). "lanes" = vecs * vl: the queries of a panel, one per vector lane.
+ * Tests: tests/kernels/ */
+#ifndef ATTNI_KERNELS_H
+#define ATTNI_KERNELS_H
+
+#include "core/base.h"
+
+/* Keys per tile, counted from key 0 of the sequence. Part of the definition of the result bits: every tile is summed from
+ * zero and tiles are merged in ascending order, on every ISA. 192 keys x 24 queries of f32 scores are 18 KiB, in L1. */
+#define ATTNI_KEY_TILE 192
+
+#define ATTNI_MAX_LANES 48 /* 3 vectors of 16 floats */
+
+/* A run of visible keys inside one tile: keys key .. key + n - 1, counted from the tile's first key. */
+typedef struct attni_segment {
+    int32_t key, n;
+} attni_segment;
+
+/* How a score is changed between q.k and the softmax; all in the base-2 domain (scores times log2 e / temperature).
+ * Only read when visit.modify is set. */
+typedef struct attni_modify {
+    double cap; /* softcap * log2e / temperature, or 0: then q was packed with scale / softcap */
+    const void
+        *bias; /* (keys of the visit in segment order, lanes), in base 2, -inf masks; or NULL */
+    const void *slope;    /* (lanes) ALiBi slopes in base 2; or NULL */
+    const void *position; /* (lanes) i + offset, counted from the tile's first key */
+} attni_modify;
+
+typedef struct attni_dropout {
+    uint64_t seed;
+    uint32_t threshold; /* keep iff the random word is >= threshold */
+    uint32_t batch;
+    double multiplier;    /* 1 / (1 - p) */
+    int64_t first_key;    /* of the tile */
+    const uint32_t *row;  /* (lanes) i */
+    const uint32_t *head; /* (lanes) h */
+} attni_dropout;
+
+/* One panel of queries visits the visible keys of one tile. */
+typedef struct attni_visit {
+    int vecs;                      /* query vectors, 1 .. max_vecs */
+    int32_t n_segments;            /* at least 1; the segments hold n_keys keys together */
+    const attni_segment *segments; /* ascending, disjoint */
+    int32_t n_keys;
+    bool prefetch; /* the first panel of a block pulls the tile into L2 */
+
+    int64_t d_k, d_v;
+    const void *q_t; /* (d_k, lanes) from pack_queries() */
+    const void *k;   /* first key of the tile; rows k_stride elements apart */
+    const void *v;
+    ptrdiff_t k_stride, v_stride;
+
+    const uint64_t
+        *allow; /* (ATTNI_KEY_TILE) bit x of allow[key]: lane x sees it; NULL: all see all */
+    const attni_modify *modify;   /* or NULL */
+    const attni_dropout *dropout; /* or NULL */
+
+    void *scores; /* (n_keys, lanes) scratch */
+    void *o_t;    /* (d_v, lanes) running weighted sum of values */
+    void *stats;  /* (2, lanes) running maximum and sum of the base-2 softmax */
+} attni_visit;
+
+typedef struct attni_kernels {
+    const char *name;
+    bool fused;   /* class of result bits: with or without fused multiply-add */
+    int vl;       /* lanes per vector */
+    int max_vecs; /* vectors per panel */
+
+    /* rows (vecs * vl pointers to d reals) -> q_t (d, lanes), times factor */
+    void (*pack_queries)(int vecs, int64_t d, const void *const *rows, double factor, void *q_t);
+    /* o_t = 0 and stats = (lowest, 0) */
+    void (*begin)(int vecs, int64_t d_v, void *o_t, void *stats);
+    void (*visit)(const attni_visit *visit);
+    /* Folds the sink logits (lanes, base 2) into stats if given, and turns stats into (max, sum, 1/sum): stats has room
+     * for (3, lanes). A lane that saw nothing gets 1/sum = 0. */
+    void (*finish)(int vecs, const void *sinks, void *stats);
+    /* rows (n_rows pointers to d_v reals) = o_t (d_v, lanes) times stats[2] of the lane */
+    void (*unpack_output)(int vecs, int n_rows, int64_t d_v, const void *o_t, const void *stats,
+                          void *const *rows);
+
+    void (*widen)(int64_t n, attn_dtype dtype, const void *from,
+                  float *to); /* f16 or bf16 -> f32 */
+    void (*narrow)(int64_t n, attn_dtype dtype, const float *from,
+                   void *to); /* f32 -> f16 or bf16 */
+    void (*exp2)(int64_t n, const void *x,
+                 void *y); /* the softmax's own 2^x, for tests: x <= 0, n a multiple of vl */
+    void (*tanh)(int64_t n, const void *x, void *y); /* the softcap's own tanh, for tests */
+} attni_kernels;
+
+/* The table for real type f64 ? double : float; NULL if the ISA is not built in or does not run here. */
+const attni_kernels *attni_kernels_get(attn_isa isa, bool f64);
+/* The best ISA of this build on this machine. */
+attn_isa attni_kernels_best(void);
+bool attni_kernels_built(attn_isa isa);
+
+#endif

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* panel.c - a panel of queries against a tile of keys: the whole forward pass of attention in one kernel.
+ * Compiled once per ISA and real type. Called by attention/forward.c through the table. Touches only its arguments.
+ * Method: vector lanes are queries in every product, S^T = K Q^T and O^T = V^T P^T. K and V are read where they lie,
+ * through scalar broadcasts; softmax needs no horizontal operation; and each lane does the same operations in the
+ * same order whatever the width, the panel or the neighbours: that is why results are the same bits everywhere.
+ * Tests: tests/kernels/, tests/unit/test_bits.c */
+#include "kernels/kernels.h"
+
+#include "core/half.h"
+#include "core/rng.h"
+#include "kernels/simd/simd.h"
+
+#define ROWS(n_v)  (ACCUMULATORS / (n_v)) /* rows of the register block beside n_v query vectors */
+#define LANES(n_v) ((n_v) * VL)
+
+/* ------------------------------------------------------------------------- 2^x and tanh */
+
+/* 2^f - 1 on [-1/2, 1/2] as f * P(f): minimax, relative error of 2^f 2.6e-9 (f32) and 1.8e-17 (f64). */
+INLINE vr exp2_fraction(vr f) {
+#if defined(ATTNI_REAL_f32)
+    vr p = v_set(0x1.470b4ap-13f);
+    p = v_fma(p, f, v_set(0x1.5f7276p-10f));
+    p = v_fma(p, f, v_set(0x1.3b270ep-7f));
+    p = v_fma(p, f, v_set(0x1.c6ae72p-5f));
+    p = v_fma(p, f, v_set(0x1.ebfbe2p-3f));
+    return v_fma(p, f, v_set(0x1.62e432p-1f));
+#else
+    vr p = v_set(0x1.c0638527edf34p-32);
+    p = v_fma(p, f, v_set(0x1.e605f979c7a5dp-28));
+    p = v_fma(p, f, v_set(0x1.b54167a0b9061p-24));
+    p = v_fma(p, f, v_set(0x1.62bfd49ed0adfp-20));
+    p = v_fma(p, f, v_set(0x1.ffcbee3b0af8cp-17));
+    p = v_fma(p, f, v_set(0x1.4309130961163p-13));
+    p = v_fma(p, f, v_set(0x1.5d87fe7bbbe07p-10));
+    p = v_fma(p, f, v_set(0x1.3b2ab6fba1e1cp-7));
+    p = v_fma(p, f, v_set(0x1.c6b08d7048f31p-5));
+    p = v_fma(p, f, v_set(0x1.ebfbdff82c598p-3));
+    return v_fma(p, f, v_set(0x1.62e42fefa39f3p-1));
+#endif
+}
+
+/* x = n + f with integer n; returns 2^n, built by shifting n + bias from the low bits of x + magic into the exponent. */
+INLINE vr exp2_split(vr x, vr *f) {
+    const vr magic =
+        v_set(REAL(12583039.0, 6755399441056767.0)); /* 1.5 * 2^23 + 127, 1.5 * 2^52 + 1023 */
+    const vr t = x + magic;
+    *f = x - (t - magic);
+    return (vr)((vi)t << (REAL_BITS == 32 ? 23 : 52));
+}
+
+/* 2^x for x <= 0, below 1 ulp; results under the normal range are 0, also for x = -inf; NaN stays NaN. */
+INLINE vr v_exp2(vr x) {
+    vr f;
+    const vr scale = exp2_split(x, &f);
+    const vr y = v_fma(exp2_fraction(f), f, v_set(1)) * scale;
+    const vi underflow = x < v_set(REAL(-126.0, -1022.0));
+    return v_and(~underflow, y);
+}
+
+/* tanh x = (e^2x - 1) / (e^2x + 1) on |x|, with e^2x - 1 = 2^n (2^f - 1) + (2^n - 1) free of cancellation. */
+INLINE vr v_tanh(vr x) {
+    const vr limit = v_set(REAL(10.0, 20.0)); /* tanh rounds to 1 beyond */
+    const vr magnitude = v_abs(x);
+    const vr y = v_select(magnitude > limit, limit, magnitude) *
+                 v_set(REAL(0x1.715476p+1, 0x1.71547652b82fep+1));
+    vr f;
+    const vr scale = exp2_split(y, &f);
+    const vr expm1 = v_fma(exp2_fraction(f) * f, scale, scale - v_set(1));
+    const vr t = expm1 / (expm1 + v_set(2));
+    const vi sign = (vi)x & (vi)v_set(REAL(-0.0, -0.0));
+    return (vr)((vi)t | sign);
+}
+
+/* --------------------------------------------------------------------------- products */
+
+/* The only micro-kernel: sums[i][v] += sum over c of a[i*a_row + c*a_step] * b[c*b_step + v]. */
+INLINE void multiply(const int n_i, const int n_v, int64_t n, const real *restrict a,
+                     ptrdiff_t a_row, ptrdiff_t a_step, const real *restrict b, ptrdiff_t b_step,
+                     vr *sums) {
+    for (int64_t c = 0; c < n; c++) {
+        vr column[MAX_VECS];
+        UNROLL for (int v = 0; v < n_v; v++) column[v] = v_load(b + v * VL);
+        UNROLL for (int i = 0; i < n_i; i++) {
+            KEEP_ORDER();
+            const vr x = v_set(a[i * a_row]);
+            UNROLL for (int v = 0; v < n_v; v++) {
+                sums[i * n_v + v] = v_fma(x, column[v], sums[i * n_v + v]);
+            }
+        }
+        a += a_step;
+        b += b_step;
+    }
+}
+
+/* n_i rows of S^T = K Q^T; raises max when the scores are final (max != NULL). */
+INLINE void score_strip(const int n_i, const int n_v, const attni_visit *t, const real *k, real *s,
+                        vr *max) {
+    vr sums[ACCUMULATORS];
+    UNROLL for (int x = 0; x < n_i * n_v; x++) sums[x] = v_zero();
+    multiply(n_i, n_v, t->d_k, k, t->k_stride, 1, t->q_t, LANES(n_v), sums);
+    UNROLL for (int i = 0; i < n_i; i++) {
+        UNROLL for (int v = 0; v < n_v; v++) {
+            v_store(s + (i * n_v + v) * VL, sums[i * n_v + v]);
+            if (max) max[v] = v_max(sums[i * n_v + v], max[v]);
+        }
+    }
+}
+
+INLINE void prefetch_rows(int n_rows, int64_t d, const real *rows, ptrdiff_t stride) {
+    for (int i = 0; i < n_rows; i++) {
+        for (int64_t c = 0; c < d; c += 64 / (int)sizeof(real)) {
+            __builtin_prefetch(
+                (const void *)((uintptr_t)rows + sizeof(real) * (uintptr_t)(i * stride + c)), 0, 2);
+        }
+    }
+}
+
+/* The first panel that meets a tile pulls V in while it computes scores: V is later read by columns, which hardware
+ * prefetchers do not follow; and K a few rows ahead. The largest gain after the micro-kernel (docs/speed.md). */
+INLINE void prefetch_strip(const attni_visit *t, const real *k, const real *v, int n_rows) {
+    enum { ROWS_AHEAD = 8 };
+    prefetch_rows(n_rows, t->d_v, v, t->v_stride);
+    prefetch_rows(n_rows, t->d_k, k + ROWS_AHEAD * t->k_stride, t->k_stride);
+}
+
+INLINE void score_segment(const int n_v, const attni_visit *t, attni_segment segment, real *s,
+                          vr *max) {
+    const real *k = (const real *)t->k + segment.key * t->k_stride;
+    const real *v = (const real *)t->v + segment.key * t->v_stride;
+    const int n = segment.n;
+    int j = 0;
+    for (; j + ROWS(n_v) <= n; j += ROWS(n_v)) {
+        if (t->prefetch) prefetch_strip(t, k + j * t->k_stride, v + j * t->v_stride, ROWS(n_v));
+        score_strip(ROWS(n_v), n_v, t, k + j * t->k_stride, s + j * LANES(n_v), max);
+    }
+    if (ROWS(n_v) > 4) {
+        for (; j + 4 <= n; j += 4)
+            score_strip(4, n_v, t, k + j * t->k_stride, s + j * LANES(n_v), max);
+    }
+    for (; j + 2 <= n; j += 2) score_strip(2, n_v, t, k + j * t->k_stride, s + j * LANES(n_v), max);
+    if (j < n) score_strip(1, n_v, t, k + j * t->k_stride, s + j * LANES(n_v), max);
+}
+
+/* n_i rows of O^T = alpha O^T + V^T P^T: the tile is summed from zero, then merged. */
+INLINE void value_strip(const int n_i, const int n_v, const attni_visit *t, int64_t column,
+                        const real *alpha) {
+    vr sums[ACCUMULATORS];
+    UNROLL for (int x = 0; x < n_i * n_v; x++) sums[x] = v_zero();
+    const real *p = t->scores;
+    for (int32_t g = 0; g < t->n_segments; g++) {
+        const real *v = (const real *)t->v + t->segments[g].key * t->v_stride + column;
+        const int32_t n = t->segments[g].n;
+        multiply(n_i, n_v, n, v, 1, t->v_stride, p, LANES(n_v), sums);
+        p += n * LANES(n_v);
+    }
+    real *o = (real *)t->o_t + column * LANES(n_v);
+    UNROLL for (int i = 0; i < n_i; i++) {
+        UNROLL for (int v = 0; v < n_v; v++) {
+            real *o_iv = o + (i * n_v + v) * VL;
+            v_store(o_iv, v_fma(v_load(o_iv), v_load(alpha + v * VL), sums[i * n_v + v]));
+        }
+    }
+}
+
+INLINE void sum_values(const int n_v, const attni_visit *t, const real *alpha) {
+    int64_t c = 0;
+    for (; c + ROWS(n_v) <= t->d_v; c += ROWS(n_v)) value_strip(ROWS(n_v), n_v, t, c, alpha);
+    if (ROWS(n_v) > 4) {
+        for (; c + 4 <= t->d_v; c += 4) value_strip(4, n_v, t, c, alpha);
+    }
+    for (; c + 2 <= t->d_v; c += 2) value_strip(2, n_v, t, c, alpha);
+    if (c < t->d_v) value_strip(1, n_v, t, c, alpha);
+}
+
+/* ------------------------------------------------------- scores that need more than q.k */
+
+/* Lane mask of vector v from the allow bits of one key. */
+INLINE vi visible_lanes(uint64_t allow, int v) {
+    vi lane_bit;
+    UNROLL for (int x = 0; x < VL; x++) lane_bit[x] = (real_int)1 << x;
+    const vi bits = v_set_int((real_int)((allow >> (v * VL)) & (((uint64_t)1 << VL) - 1)));
+    return (bits & lane_bit) != 0;
+}
+
+/* capped -> biased -> masked, for vector v of the score of one key; row is its place among the keys of the visit. */
+INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, int v, int32_t row,
+                       int32_t key) {
+    if (how->cap != 0) s = v_tanh(s) * v_set((real)how->cap);
+    if (how->slope) {
+        const vr distance = v_abs(v_load((const real *)how->position + v * VL) - v_set((real)key));
+        s = v_fma(-v_load((const real *)how->slope + v * VL), distance, s);
+    }
+    if (how->bias) {
+        const vr lowest = v_set(-__builtin_inff());
+        const vr bias = v_load((const real *)how->bias + row * LANES(n_v) + v * VL);
+        s = v_select(bias == lowest, lowest, s + bias);
+    }
+    return s;
+}
+
+/* Applies modify and allow to all scores of the visit and raises max over the visible ones. */
+INLINE void adjust_scores(const int n_v, const attni_visit *t, vr *max) {
+    real *s = t->scores;
+    int32_t row = 0;
+    for (int32_t g = 0; g < t->n_segments; g++) {
+        for (int32_t j = 0; j < t->segments[g].n; j++, row++, s += LANES(n_v)) {
+            const int32_t key = t->segments[g].key + j;
+            UNROLL for (int v = 0; v < n_v; v++) {
+                vr x = v_load(s + v * VL);
+                if (t->modify) x = modify_score(n_v, t->modify, x, v, row, key);
+                if (t->allow)
+                    x = v_select(visible_lanes(t->allow[key], v), x, v_set(-__builtin_inff()));
+                v_store(s + v * VL, x);
+                max[v] = v_max(x, max[v]);
+            }
+        }
+    }
+}
+
+/* Where the row maximum is +inf, keys at +inf share the row: their scores become 0 and all others -inf, to be measured
+ * from 0 instead of the maximum. Rare, so kept out of the way of the main path. */
+INLINE void share_infinite(const int n_v, const attni_visit *t, const vr *max, vr *from) {
+    const vr inf = v_set(__builtin_inff());
+    for (int v = 0; v < n_v; v++) {
+        const vi infinite = max[v] == inf;
+        from[v] = v_select(infinite, v_zero(), max[v]);
+        real *s = (real *)t->scores + v * VL;
+        for (int32_t row = 0; row < t->n_keys; row++, s += LANES(n_v)) {
+            const vr x = v_load(s);
+            const vr shared = v_select(x == inf, v_zero(), -inf);
+            v_store(s, v_select(infinite & (x == x), shared, x));
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------- softmax */
+
+/* Merges the tile's maximum into stats; from[] is what to subtract from scores, alpha what old sums are worth. */
+INLINE void raise_maximum(const int n_v, const attni_visit *t, const vr *tile_max, vr *from,
+                          real *alpha) {
+    real *stats = t->stats;
+    vr max[MAX_VECS];
+    vi infinite = (vi){0};
+    UNROLL for (int v = 0; v < n_v; v++) {
+        const vr old = v_load(stats + v * VL);
+        max[v] = v_max(tile_max[v], old);
+        from[v] = max[v];
+        infinite |= max[v] == v_set(__builtin_inff());
+        v_store(stats + v * VL, max[v]);
+        /* old == max also covers inf - inf */
+        v_store(alpha + v * VL, v_select(old == max[v], v_set(1), v_exp2(old - max[v])));
+    }
+    if (__builtin_expect(v_any(infinite), 0)) share_infinite(n_v, t, max, from);
+}
+
+/* P^T = 2^(S^T - from), in place, and the row sums. */
+INLINE void exponentiate(const int n_v, const attni_visit *t, const vr *from, const real *alpha) {
+    vr sum[MAX_VECS];
+    UNROLL for (int v = 0; v < n_v; v++) sum[v] = v_zero();
+    real *s = t->scores;
+    for (int32_t row = 0; row < t->n_keys; row++, s += LANES(n_v)) {
+        UNROLL for (int v = 0; v < n_v; v++) {
+            const vr p = v_exp2(v_load(s + v * VL) - from[v]);
+            sum[v] = sum[v] + p;
+            v_store(s + v * VL, p);
+        }
+    }
+    real *total = (real *)t->stats + LANES(n_v);
+    UNROLL for (int v = 0; v < n_v; v++) {
+        v_store(total + v * VL, v_fma(v_load(total + v * VL), v_load(alpha + v * VL), sum[v]));
+    }
+}
+
+/* Multiplies weights by 0 or 1 / (1 - p). Counters hold four keys each, so groups of four keys share one draw. */
+static void drop_weights(const attni_visit *t) {
+    const attni_dropout *drop = t->dropout;
+    const int lanes = LANES(t->vecs);
+    const real keep = (real)drop->multiplier;
+    real *s = t->scores;
+    for (int32_t g = 0; g < t->n_segments; g++) {
+        const int64_t first = drop->first_key + t->segments[g].key, end = first + t->segments[g].n;
+        for (int64_t j = first; j < end;) {
+            const int64_t group_end = attni_min(end, (j | 3) + 1);
+            const int n = (int)(group_end - j);
+            for (int x = 0; x < lanes; x++) {
+                const attni_philox r = attni_philox4x32(drop->seed, (uint32_t)(j >> 2),
+                                                        drop->row[x], drop->head[x], drop->batch);
+                for (int i = 0; i < n; i++) {
+                    s[i * lanes + x] *= r.word[(j & 3) + i] >= drop->threshold ? keep : 0;
+                }
+            }
+            s += n * lanes;
+            j = group_end;
+        }
+    }
+}
+
+/* ----------------------------------------------------------------- poison under a mask */
+
+static bool values_are_finite(const attni_visit *t) {
+    vr nan_if_not = v_zero();
+    real tail = 0;
+    for (int32_t g = 0; g < t->n_segments; g++) {
+        for (int32_t j = 0; j < t->segments[g].n; j++) {
+            const real *v = (const real *)t->v + (t->segments[g].key + j) * t->v_stride;
+            int64_t c = 0;
+            for (; c + VL <= t->d_v; c += VL) nan_if_not = nan_if_not + v_load(v + c) * v_zero();
+            for (; c < t->d_v; c++) tail += v[c] * 0;
+        }
+    }
+    return tail == tail && !v_any(nan_if_not != nan_if_not);
+}
+
+/* sum_values() when V holds Inf or NaN and not every lane sees every key: 0 * Inf must not reach a lane that does not see
+ * the key. Same sums in the same order for the lanes that do. */
+static void sum_values_guarded(const attni_visit *t, const real *alpha) {
+    const int n_v = t->vecs;
+    const real *bias = t->modify ? t->modify->bias : NULL;
+    for (int64_t c = 0; c < t->d_v; c++) {
+        for (int v = 0; v < n_v; v++) {
+            vr sum = v_zero();
+            int32_t row = 0;
+            for (int32_t g = 0; g < t->n_segments; g++) {
+                for (int32_t j = 0; j < t->segments[g].n; j++, row++) {
+                    const int32_t key = t->segments[g].key + j;
+                    const vr x = v_set(((const real *)t->v)[key * t->v_stride + c]);
+                    const vr p = v_load((const real *)t->scores + (row * n_v + v) * VL);
+                    vi visible =
+                        t->allow ? visible_lanes(t->allow[key], v) : (vi)(p == p) | (vi)(p != p);
+                    if (bias)
+                        visible &= v_load(bias + (row * n_v + v) * VL) != v_set(-__builtin_inff());
+                    sum = v_select(visible, v_fma(x, p, sum), sum);
+                }
+            }
+            real *o = (real *)t->o_t + (c * n_v + v) * VL;
+            v_store(o, v_fma(v_load(o), v_load(alpha + v * VL), sum));
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------ visit */
+
+INLINE void visit(const int n_v, const attni_visit *t) {
+    const bool partial = t->allow || (t->modify && t->modify->bias);
+    vr max[MAX_VECS], from[MAX_VECS];
+    real alpha[LANES(MAX_VECS)];
+    UNROLL for (int v = 0; v < n_v; v++) max[v] = v_set(-REAL_MAX);
+    const bool adjust = t->allow || t->modify;
+    real *s = t->scores;
+    for (int32_t g = 0; g < t->n_segments; g++) {
+        if (adjust) {
+            score_segment(n_v, t, t->segments[g], s, NULL);
+        } else {
+            score_segment(n_v, t, t->segments[g], s, max);
+        }
+        s += t->segments[g].n * LANES(n_v);
+    }
+    if (adjust) adjust_scores(n_v, t, max);
+    raise_maximum(n_v, t, max, from, alpha);
+    exponentiate(n_v, t, from, alpha);
+    if (t->dropout) drop_weights(t);
+    if (partial && !values_are_finite(t)) {
+        sum_values_guarded(t, alpha);
+    } else {
+        sum_values(n_v, t, alpha);
+    }
+}
+
+static __attribute__((noinline)) void visit_1(const attni_visit *t) { visit(1, t); }
+static __attribute__((noinline)) void visit_2(const attni_visit *t) { visit(2, t); }
+#if MAX_VECS >= 3
+static __attribute__((noinline)) void visit_3(const attni_visit *t) { visit(3, t); }
+#endif
+
+static void visit_any(const attni_visit *t) {
+    static void (*const visits[MAX_VECS + 1])(const attni_visit *) = {
+        NULL,
+        visit_1,
+        visit_2,
+#if MAX_VECS >= 3
+        visit_3,
+#endif
+    };
+    attni_assert(t->vecs >= 1 && t->vecs <= MAX_VECS);
+    visits[t->vecs](t);
+}
+
+/* ------------------------------------------------------------- into and out of panels */
+
+static void pack_queries(int vecs, int64_t d, const void *const *rows, double factor, void *q_t) {
+    const vr scale = v_set((real)factor);
+    const int lanes = LANES(vecs);
+    for (int x = 0; x < lanes; x += VL) {
+        real *to = (real *)q_t + x;
+        int64_t c = 0;
+        for (; c + VL <= d; c += VL) {
+            vr block[VL];
+            UNROLL for (int i = 0; i < VL; i++) block[i] =
+                v_load((const real *)rows[x + i] + c) * scale;
+            v_transpose(block);
+            UNROLL for (int i = 0; i < VL; i++) v_store(to + (c + i) * lanes, block[i]);
+        }
+        for (; c < d; c++) {
+            for (int i = 0; i < VL; i++)
+                to[c * lanes + i] = ((const real *)rows[x + i])[c] * scale[0];
+        }
+    }
+}
+
+static void begin(int vecs, int64_t d_v, void *o_t, void *stats) {
+    const int lanes = LANES(vecs);
+    memset(o_t, 0, sizeof(real) * (size_t)d_v * (size_t)lanes);
+    for (int x = 0; x < lanes; x++) {
+        ((real *)stats)[x] = -REAL_MAX;
+        ((real *)stats)[lanes + x] = 0;
+    }
+}
+
+static void finish(int vecs, const void *sinks, void *stats) {
+    const int lanes = LANES(vecs);
+    for (int x = 0; x < lanes; x += VL) {
+        real *max_of = (real *)stats + x, *sum_of = max_of + lanes, *factor_of = sum_of + lanes;
+        vr max = v_load(max_of), sum = v_load(sum_of), alpha = v_set(1);
+        const vi empty = sum == v_zero();
+        if (sinks) {
+            const vr sink = v_load((const real *)sinks + x);
+            const vr new_max = v_max(sink, max);
+            alpha = v_select(new_max == max, alpha, v_exp2(max - new_max));
+            sum = v_fma(sum, alpha, v_select(new_max == sink, v_set(1), v_exp2(sink - new_max)));
+            max = new_max;
+        }
+        v_store(max_of, max);
+        v_store(sum_of, v_select(empty, v_zero(), sum));
+        v_store(factor_of, v_select(empty, v_zero(), alpha / sum));
+    }
+}
+
+/* Adding zero turns -0 into +0: whether a masked key once added 0 * v must not show. */
+static void unpack_output(int vecs, int n_rows, int64_t d_v, const void *o_t, const void *stats,
+                          void *const *rows) {
+    const int lanes = LANES(vecs);
+    const real *factors = (const real *)stats + 2 * lanes;
+    for (int x = 0; x < n_rows; x += VL) {
+        const real *from = (const real *)o_t + x;
+        const vr factor = v_load(factors + x);
+        const int n = n_rows - x < VL ? n_rows - x : VL;
+        int64_t c = 0;
+        for (; c + VL <= d_v; c += VL) {
+            vr block[VL];
+            UNROLL for (int i = 0; i < VL; i++) block[i] =
+                v_fma(v_load(from + (c + i) * lanes), factor, v_zero());
+            v_transpose(block);
+            for (int i = 0; i < n; i++) v_store((real *)rows[x + i] + c, block[i]);
+        }
+        for (; c < d_v; c++) {
+            const vr column = v_fma(v_load(from + c * lanes), factor, v_zero());
+            for (int i = 0; i < n; i++) ((real *)rows[x + i])[c] = column[i];
+        }
+    }
+}
+
+/* ------------------------------------------------------------------- half precision */
+
+static void widen(int64_t n, attn_dtype dtype, const void *from, float *to) {
+    const uint16_t *half = from;
+    int64_t i = 0;
+    if (dtype == ATTN_BF16) {
+        for (; i < n; i++) to[i] = attni_bf16_to_f32(half[i]);
+        return;
+    }
+#ifdef HAVE_V_LOAD_F16
+    for (; i + VL <= n; i += VL) v_store(to + i, v_load_f16(half + i));
+#endif
+    for (; i < n; i++) to[i] = attni_f16_to_f32(half[i]);
+}
+
+static void narrow(int64_t n, attn_dtype dtype, const float *from, void *to) {
+    uint16_t *half = to;
+    for (int64_t i = 0; i < n; i++) {
+        half[i] = dtype == ATTN_BF16 ? attni_f32_to_bf16(from[i]) : attni_f32_to_f16(from[i]);
+    }
+}
+
+static void exp2_array(int64_t n, const void *x, void *y) {
+    for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_exp2(v_load((const real *)x + i)));
+}
+
+static void tanh_array(int64_t n, const void *x, void *y) {
+    for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_tanh(v_load((const real *)x + i)));
+}
+
+#define PASTE(a, b, c, d)     a##b##c##d
+#define TABLE(isa, real_name) PASTE(attni_kernels_, isa, _, real_name)
+#if defined(ATTNI_REAL_f32)
+#define TABLE_NAME TABLE(ATTNI_ISA, f32)
+#else
+#define TABLE_NAME TABLE(ATTNI_ISA, f64)
+#endif
+#define TEXT_OF(x) #x
+#define TEXT(x)    TEXT_OF(x)
+
+extern const attni_kernels TABLE_NAME;
+const attni_kernels TABLE_NAME = {
+    .name = TEXT(ATTNI_ISA),
+    .fused = FUSED,
+    .vl = VL,
+    .max_vecs = MAX_VECS,
+    .pack_queries = pack_queries,
+    .begin = begin,
+    .visit = visit_any,
+    .finish = finish,
+    .unpack_output = unpack_output,
+    .widen = widen,
+    .narrow = narrow,
+    .exp2 = exp2_array,
+    .tanh = tanh_array,
+};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* simd.h - the vector vocabulary: one set of names for every ISA and both real types, on GCC/Clang vector extensions.
+ * An ISA header adds what the extensions cannot say: the width, v_fma, v_max, half-precision loads, register count.
+ * Only kernel sources include this. Arithmetic is written with the operators + - * / and comparisons on vr. */
+#ifndef ATTNI_SIMD_H
+#define ATTNI_SIMD_H
+
+#include <float.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(ATTNI_REAL_f32)
+typedef float real;
+typedef int32_t real_int;
+#define REAL(f32_value, f64_value) f32_value##f
+#define REAL_BITS                  32
+#define REAL_MAX                   FLT_MAX
+#elif defined(ATTNI_REAL_f64)
+typedef double real;
+typedef int64_t real_int;
+#define REAL(f32_value, f64_value) f64_value
+#define REAL_BITS                  64
+#define REAL_MAX                   DBL_MAX
+#else
+#error "define ATTNI_REAL_f32 or ATTNI_REAL_f64"
+#endif
+
+#if defined(ATTNI_ISA_SCALAR)
+#include "kernels/simd/scalar.h"
+#elif defined(ATTNI_ISA_SSE2)
+#include "kernels/simd/sse2.h"
+#elif defined(ATTNI_ISA_AVX2)
+#include "kernels/simd/avx2.h"
+#elif defined(ATTNI_ISA_AVX512)
+#include "kernels/simd/avx512.h"
+#elif defined(ATTNI_ISA_NEON)
+#include "kernels/simd/neon.h"
+#elif defined(ATTNI_ISA_SIMD128)
+#include "kernels/simd/wasm.h"
+#else
+#error "define one ATTNI_ISA_*"
+#endif
+
+/* VBYTES comes from the ISA header. */
+#define VL ((int)(VBYTES / sizeof(real)))
+
+#define INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 32")
+#endif
+
+/* Stops the compiler from moving a later load up. The micro-kernel fills the register file exactly; a broadcast
+ * hoisted by clang 19 spills it and halves the speed. Costs gcc nothing. */
+#define KEEP_ORDER() __asm__ volatile("" ::: "memory")
+
+typedef real vr_unaligned __attribute__((vector_size(VBYTES), aligned(sizeof(real)), may_alias));
+
+INLINE vr v_load(const real *p) { return *(const vr_unaligned *)p; }
+INLINE void v_store(real *p, vr x) { *(vr_unaligned *)p = x; }
+INLINE vr v_zero(void) { return (vr){0}; }
+INLINE vr v_set(real x) { return x - v_zero(); }
+INLINE vi v_set_int(real_int x) { return x - (vi){0}; }
+INLINE vr v_select(vi mask, vr a, vr b) { return (vr)(((vi)a & mask) | ((vi)b & ~mask)); }
+INLINE vr v_and(vi mask, vr a) { return (vr)((vi)a & mask); }
+INLINE vr v_abs(vr x) { return (vr)((vi)x & ~((vi)v_set(REAL(-0.0, -0.0)))); }
+INLINE int v_any(vi mask) {
+    real_int any = 0;
+    UNROLL for (int i = 0; i < VL; i++) any |= mask[i];
+    return any != 0;
+}
+
+/* VL x VL transpose in log2(VL) rounds of zipping row i with row i + VL/2. */
+#if VBYTES / (REAL_BITS / 8) == 2
+#define ZIP_LOW(a, b)  __builtin_shufflevector(a, b, 0, 2)
+#define ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 1, 3)
+#elif VBYTES / (REAL_BITS / 8) == 4
+#define ZIP_LOW(a, b)  __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#elif VBYTES / (REAL_BITS / 8) == 8
+#define ZIP_LOW(a, b)  __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#elif VBYTES / (REAL_BITS / 8) == 16
+#define ZIP_LOW(a, b)                                                                              \
+    __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define ZIP_HIGH(a, b)                                                                             \
+    __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#endif
+
+INLINE void v_transpose(vr *rows) {
+#ifdef ZIP_LOW
+    vr t[VL];
+    UNROLL for (int round = 1; round < VL; round *= 2) {
+        UNROLL for (int i = 0; i < VL / 2; i++) {
+            t[2 * i] = ZIP_LOW(rows[i], rows[i + VL / 2]);
+            t[2 * i + 1] = ZIP_HIGH(rows[i], rows[i + VL / 2]);
+        }
+        UNROLL for (int i = 0; i < VL; i++) rows[i] = t[i];
+    }
+#else
+    (void)rows; /* one lane */
+#endif
+}
+
+#endif

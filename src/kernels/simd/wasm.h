@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wasm.h - WebAssembly SIMD128: no fused multiply-add, so its results are those of SSE2, bit for bit. */
+#include <wasm_simd128.h>
+
+#define VBYTES 16
+typedef real vr __attribute__((vector_size(VBYTES)));
+typedef real_int vi __attribute__((vector_size(VBYTES)));
+
+#define FUSED        false
+#define ACCUMULATORS 12
+#define MAX_VECS     2
+
+static inline vr v_fma(vr a, vr b, vr c) { return a * b + c; }
+#if defined(ATTNI_REAL_f32)
+/* pmax(b, a) is b < a ? a : b: the second operand of v_max when one is NaN, as on x86 */
+static inline vr v_max(vr a, vr b) { return (vr)wasm_f32x4_pmax((v128_t)b, (v128_t)a); }
+#else
+static inline vr v_max(vr a, vr b) { return (vr)wasm_f64x2_pmax((v128_t)b, (v128_t)a); }
+#endif

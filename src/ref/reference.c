@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reference.c - the text to read to learn what attn computes. Every step of the list above
+ * attn_args in attn.h is one function here, in the same order; nothing is clever.
+ * Called by: attention/oracle.c, attention/inspect.c. Touches: its arguments.
+ * Tests: tests/golden/test_golden.c, test_semantics.c, test_onnx.c */
+#include "ref/reference.h"
+
+#include "core/half.h"
+#include "core/rng.h"
+
+/* ------------------------------------------------------------------------------------ elements */
+
+static int64_t element(const attn_tensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
+    return b * t->stride[0] + h * t->stride[1] + i * t->stride[2] + j * t->stride[3];
+}
+
+double attni_ref_load(const attn_tensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
+    const int64_t at = element(t, b, h, i, j);
+    switch (t->dtype) {
+    case ATTN_F32: return ((const float *)t->data)[at];
+    case ATTN_F64: return ((const double *)t->data)[at];
+    case ATTN_F16: return attni_f16_to_f32(((const uint16_t *)t->data)[at]);
+    case ATTN_BF16: return attni_bf16_to_f32(((const uint16_t *)t->data)[at]);
+    case ATTN_BOOL: return ((const uint8_t *)t->data)[at] != 0;
+    case ATTN_I64: return (double)((const int64_t *)t->data)[at];
+    }
+    return NAN;
+}
+
+void attni_ref_store(const attn_tensor *t, const int64_t at[4], double x) {
+    const int64_t e = element(t, at[0], at[1], at[2], at[3]);
+    switch (t->dtype) {
+    case ATTN_F32: ((float *)t->data)[e] = (float)x; break;
+    case ATTN_F64: ((double *)t->data)[e] = x; break;
+    case ATTN_F16: ((uint16_t *)t->data)[e] = attni_f32_to_f16((float)x); break;
+    case ATTN_BF16: ((uint16_t *)t->data)[e] = attni_f32_to_bf16((float)x); break;
+    case ATTN_BOOL: ((uint8_t *)t->data)[e] = x != 0; break;
+    case ATTN_I64: ((int64_t *)t->data)[e] = (int64_t)x; break;
+    }
+}
+
+/* An element of mask or bias: a dimension of size 1 is shared by all batches, heads or rows. */
+static double load_broadcast(const attn_tensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
+    return attni_ref_load(t, t->shape[0] == 1 ? 0 : b, t->shape[1] == 1 ? 0 : h,
+                          t->shape[2] == 1 ? 0 : i, j);
+}
+
+/* ----------------------------------------------------------------------------------- sequences */
+
+int64_t attni_ref_sequence_count(const attn_args *a) { return a->cu_q ? a->n_seqs : a->q.shape[0]; }
+
+/* Where query 0 of a sequence stands among its keys. */
+static int64_t offset_of(const attn_args *a, int64_t batch, int64_t len_q, int64_t len_k) {
+    const int64_t offset = a->offsets ? a->offsets[batch] : a->offset;
+    return offset == ATTN_OFFSET_BOTTOM_RIGHT ? len_k - len_q : offset;
+}
+
+attni_ref_sequence attni_ref_sequence_at(const attn_args *a, int64_t batch) {
+    attni_ref_sequence s = {.batch = batch};
+    if (a->cu_q) {
+        s.row0 = a->cu_q[batch];
+        s.key0 = a->cu_k[batch];
+        s.len_q = a->cu_q[batch + 1] - s.row0;
+        s.len_k = a->cu_k[batch + 1] - s.key0;
+    } else {
+        s.tensor_batch = batch;
+        s.len_q = a->len_q ? a->len_q[batch] : a->q.shape[2];
+        s.len_k = a->len_k ? a->len_k[batch] : a->k.shape[2];
+    }
+    s.offset = offset_of(a, batch, s.len_q, s.len_k);
+    return s;
+}
+
+int64_t attni_ref_sequence_of_row(const attn_args *a, int64_t tensor_batch, int64_t row) {
+    if (!a->cu_q) return tensor_batch;
+    int64_t s = 0;
+    while (a->cu_q[s + 1] <= row) s++;
+    return s;
+}
+
+/* -------------------------------------------------------------------------------------- scores */
+
+/* The row that is being computed. */
+typedef struct row_at {
+    const attn_args *a;
+    attni_ref_sequence s;
+    int64_t h, i;
+} row_at;
+
+/* Grouped queries: consecutive query heads share a key/value head. */
+static int64_t kv_head(const attn_args *a, int64_t h) {
+    return h / (a->q.shape[1] / a->k.shape[1]);
+}
+
+/* s = scale * (q . k) */
+static double raw_score(const row_at *r, int64_t j) {
+    const attn_args *a = r->a;
+    const int64_t b = r->s.tensor_batch, h_kv = kv_head(a, r->h);
+    double dot = 0;
+    for (int64_t d = 0; d < a->q.shape[3]; d++) {
+        dot += attni_ref_load(&a->q, b, r->h, r->s.row0 + r->i, d) *
+               attni_ref_load(&a->k, b, h_kv, r->s.key0 + j, d);
+    }
+    return a->scale * dot;
+}
+
+/* s = softcap * tanh(s / softcap) */
+static double cap(const attn_args *a, double s) {
+    return a->softcap > 0 ? a->softcap * tanh(s / a->softcap) : s;
+}
+
+/* The key position of query i: causal, window and ALiBi count from here. */
+static int64_t position(const row_at *r) { return attni_add_sat(r->i, r->s.offset); }
+
+/* s = s + bias - alibi[h] * |i + offset - j| */
+static double add_bias(const row_at *r, int64_t j, double s) {
+    const attn_args *a = r->a;
+    if (a->bias.data) s += load_broadcast(&a->bias, r->s.batch, r->h, r->i, j);
+    if (a->alibi) s -= a->alibi[r->h] * fabs((double)position(r) - (double)j);
+    return s;
+}
+
+/* ---------------------------------------------------------------------------------- visibility */
+
+static bool is_causal_visible(const row_at *r, int64_t j) {
+    return !r->a->causal || j <= position(r);
+}
+
+static bool is_in_window(const row_at *r, int64_t j) {
+    const int64_t left = r->a->window_left, right = r->a->window_right;
+    if (left >= 0 && j < attni_add_sat(position(r), -left)) return false;
+    return right < 0 || j <= attni_add_sat(position(r), right);
+}
+
+/* A mask or bias that is shorter than the keys masks the rest. */
+static bool is_in_reach(const attn_tensor *t, int64_t j) { return !t->data || j < t->shape[3]; }
+
+static bool is_mask_visible(const row_at *r, int64_t j) {
+    const attn_tensor *mask = &r->a->mask;
+    return !mask->data || load_broadcast(mask, r->s.batch, r->h, r->i, j) != 0;
+}
+
+/* Asked before the score is built: NaN in the key plus a bias of -inf would be NaN. */
+static bool is_bias_visible(const row_at *r, int64_t j) {
+    const attn_tensor *bias = &r->a->bias;
+    return !bias->data || load_broadcast(bias, r->s.batch, r->h, r->i, j) != -INFINITY;
+}
+
+static bool is_pattern_visible(const row_at *r, int64_t j) {
+    return !r->a->pattern || attn_mask_at(r->a->pattern, r->i, j);
+}
+
+/* Every part that is given must allow the pair. */
+static bool is_visible(const row_at *r, int64_t j) {
+    return r->i < r->s.len_q && j < r->s.len_k && is_causal_visible(r, j) && is_in_window(r, j) &&
+           is_in_reach(&r->a->mask, j) && is_in_reach(&r->a->bias, j) && is_mask_visible(r, j) &&
+           is_bias_visible(r, j) && is_pattern_visible(r, j);
+}
+
+/* s = -inf where masked. A masked key is not read, so whatever it holds cannot matter. A visible
+ * pair whose score comes out as -inf (an infinite q or k) counts as masked from here on. */
+static double biased_score(const row_at *r, int64_t j) {
+    return is_visible(r, j) ? add_bias(r, j, cap(r->a, raw_score(r, j))) : -INFINITY;
+}
+
+/* ------------------------------------------------------------------------------------- softmax */
+
+/* What turns a score into a weight: w = exp((s - top) / temperature + shift) / sum. */
+typedef struct softmax {
+    double top;         /* largest score; -inf: the row sees nothing */
+    double temperature; /* */
+    double shift;       /* <= 0; below 0 only if the sink exceeds every score */
+    double sum;         /* over keys and sink; for top = +inf the number of keys at +inf */
+    double lse;         /* natural logarithm of sum over keys and sink of exp(s / temperature) */
+} softmax;
+
+/* The largest score; NaN if there is one. */
+static double row_top(const double *s, int64_t n) {
+    double top = -INFINITY;
+    for (int64_t j = 0; j < n; j++) {
+        if (isnan(s[j])) return s[j];
+        if (s[j] > top) top = s[j];
+    }
+    return top;
+}
+
+/* The part of a score in the sum, relative to the largest exponent. */
+static double share(const softmax *m, double s) {
+    if (s == -INFINITY) return 0; /* masked */
+    if (m->top == INFINITY) return s == INFINITY ? 1 : 0;
+    return exp((s - m->top) / m->temperature + m->shift);
+}
+
+/* Dividing differences by the temperature, not scores, keeps ties exact for any temperature > 0.
+ * The sink is a logit of its own: no key, no value, not divided by the temperature, and without
+ * effect on rows that see nothing or hold +inf. */
+static softmax softmax_of(const double *s, int64_t n, double temperature, const double *sink) {
+    softmax m = {.top = row_top(s, n), .temperature = temperature, .lse = -INFINITY};
+    if (m.top == -INFINITY) return m;
+    double largest = m.top / temperature;
+    const bool has_sink = sink && *sink > -INFINITY && m.top != INFINITY;
+    if (has_sink && *sink > largest) {
+        m.shift = largest - *sink;
+        largest = *sink;
+    }
+    for (int64_t j = 0; j < n; j++) m.sum += share(&m, s[j]);
+    if (has_sink) m.sum += *sink == largest ? 1 : exp(*sink - largest);
+    m.lse = largest + log(m.sum);
+    return m;
+}
+
+static double weight_of(const softmax *m, double s) {
+    return m->top == -INFINITY ? 0 : share(m, s) / m->sum;
+}
+
+/* --------------------------------------------------------------------------- dropout and output */
+
+int attn_dropout_keep(uint64_t seed, double dropout, int64_t batch, int64_t head, int64_t i,
+                      int64_t j) {
+    if (!(dropout > 0)) return 1;
+    if (dropout >= 1) return 0;
+    return attni_dropout_word(seed, batch, head, i, j) >= attni_dropout_threshold(dropout);
+}
+
+/* Inverted dropout: what is kept grows by 1 / (1 - dropout), so that the mean stays. */
+static double dropout_multiplier(const row_at *r, int64_t j) {
+    const attn_args *a = r->a;
+    if (a->dropout == 0) return 1;
+    const int keep = attn_dropout_keep(a->seed, a->dropout, r->s.batch, r->h, r->i, j);
+    return keep ? 1 / (1 - a->dropout) : 0;
+}
+
+/* out = sum over visible keys of w * multiplier * v. s (len_k) are the scores. */
+static void weigh_values(const row_at *r, const softmax *m, const double *s,
+                         const double *multiplier, double *out) {
+    const attn_tensor *v = &r->a->v;
+    const int64_t h_kv = kv_head(r->a, r->h);
+    for (int64_t d = 0; d < v->shape[3]; d++) out[d] = 0;
+    for (int64_t j = 0; j < r->s.len_k; j++) {
+        if (s[j] == -INFINITY) continue;
+        const double w =
+            weight_of(m, s[j]) * (multiplier ? multiplier[j] : dropout_multiplier(r, j));
+        for (int64_t d = 0; d < v->shape[3]; d++) {
+            out[d] += w * attni_ref_load(v, r->s.tensor_batch, h_kv, r->s.key0 + j, d);
+        }
+    }
+}
+
+/* The stages for looking at. raw and capped show masked pairs too. */
+static void show_stages(const row_at *r, const softmax *m, const double *s,
+                        const attni_ref_stages *rows) {
+    for (int64_t j = 0; j < r->s.len_k; j++) {
+        if (rows->raw || rows->capped) {
+            const double raw = r->i < r->s.len_q ? raw_score(r, j) : -INFINITY;
+            if (rows->raw) rows->raw[j] = raw;
+            if (rows->capped) rows->capped[j] = r->i < r->s.len_q ? cap(r->a, raw) : raw;
+        }
+        if (rows->biased) rows->biased[j] = s[j];
+        if (rows->weights) rows->weights[j] = weight_of(m, s[j]);
+    }
+}
+
+void attni_ref_row(const attn_args *a, int64_t batch, int64_t h, int64_t i,
+                   const attni_ref_stages *rows, double *out, double *lse, double *scratch,
+                   const double *multiplier) {
+    const row_at r = {a, attni_ref_sequence_at(a, batch), h, i};
+    double *s = scratch;
+    for (int64_t j = 0; j < r.s.len_k; j++) s[j] = biased_score(&r, j);
+    const softmax m = softmax_of(s, r.s.len_k, a->temperature, a->sinks ? &a->sinks[h] : NULL);
+    if (rows) show_stages(&r, &m, s, rows);
+    if (out) weigh_values(&r, &m, s, multiplier, out);
+    if (lse) *lse = m.lse;
+}
+
+/* -------------------------------------------------------------------------------- ALiBi slopes */
+
+attn_status attn_alibi_slopes(int64_t H, double *slopes, attn_error *err) {
+    if (!slopes) return attni_fail(err, ATTN_E_NULL, "slopes: NULL, expected room for H doubles");
+    if (H < 1) {
+        return attni_fail(err, ATTN_E_VALUE, "H: %lld, expected at least 1 head", (long long)H);
+    }
+    int64_t power = 1; /* the largest power of two <= H */
+    while (power <= H / 2) power *= 2;
+    for (int64_t h = 0; h < power; h++) slopes[h] = exp2(-8.0 * (double)(h + 1) / (double)power);
+    for (int64_t h = power; h < H; h++) { /* slopes 0, 2, 4, ... of 2 * power heads */
+        slopes[h] = exp2(-4.0 * (double)(2 * (h - power) + 1) / (double)power);
+    }
+    return ATTN_OK;
+}

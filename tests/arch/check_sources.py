@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a machine can see of the house rules in the source tree.
+
+check_sources.py ROOT
+Fails on: value-changing compiler flags in build files, paths of one machine, tabs in C, a C file
+without its licence line, a room without a short README. Warns of functions over 60 lines.
+"""
+import re
+import statistics
+import sys
+from pathlib import Path
+
+SKIPPED = {"build", "out", ".git", "node_modules", "__pycache__"}
+TEXT = {".c", ".h", ".md", ".py", ".mjs", ".js", ".ts", ".txt", ".cmake", ".json", ".in", ".1", ""}
+FORBIDDEN_FLAG = re.compile(r"-ffast-math|-Ofast|-march=native|-funsafe-math-optimizations")
+MACHINE_PATH = re.compile(r"(?:^|[^\w.~$}-])(/(?:home|root|work|farm|Users)/\w+)", re.MULTILINE)
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+ROOMS = [
+    "src/core", "src/ref", "src/kernels", "src/kernels/simd", "src/attention", "src/layers",
+    "src/models", "src/dist", "cli", "lab", "web", "python", "tests", "bench", "docs", "tools",
+    "cmake",
+]
+HEAD = re.compile(r'(?!typedef\b|extern "C")[A-Za-z_]')
+NAME = re.compile(r"\bK\((\w+)\)\(|(\w+)\(")
+README_LINES = 15
+LONG_FUNCTION = 60
+
+
+def files(root):
+    for path in sorted(root.rglob("*")):
+        inside = path.relative_to(root)
+        if not SKIPPED.intersection(inside.parts) and path.is_file() and path.suffix in TEXT:
+            if path.stat().st_size < 1_000_000:
+                yield inside, path.read_text(encoding="utf-8", errors="replace")
+
+
+def is_build_file(path):
+    return (
+        path.name in ("CMakeLists.txt", "CMakePresets.json", "Makefile")
+        or path.suffix in (".cmake", ".in")
+        or path.parts[0] in ("tools", ".ci")
+    )
+
+
+def flag_complaints(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := FORBIDDEN_FLAG.search(line.split("#")[0]):
+            yield f"{path}:{number}: {match.group()} changes results"
+
+
+def c_complaints(path, text):
+    if LICENCE not in text.partition("\n")[0]:
+        yield f"{path}:1: the first line is not /* {LICENCE} */"
+    for number, line in enumerate(text.splitlines(), 1):
+        if "\t" in line:
+            yield f"{path}:{number}: tab"
+
+
+def path_complaints(path, text):
+    for match in MACHINE_PATH.finditer(text):
+        number = text.count("\n", 0, match.start(1)) + 1
+        yield f"{path}:{number}: path of one machine: {match.group(1)}"
+
+
+def room_complaints(root):
+    for room in ROOMS:
+        if not (root / room).is_dir():
+            continue
+        readme = root / room / "README.md"
+        if not readme.is_file():
+            yield f"{room}: no README.md"
+        elif (lines := len(readme.read_text(encoding="utf-8").splitlines())) > README_LINES:
+            yield f"{room}/README.md: {lines} lines, at most {README_LINES}"
+
+
+def functions(text):
+    """(name, lines) of each function: from a line at column 0 to the closing brace at column 0."""
+    start = name = None
+    is_open = False
+    for number, line in enumerate(text.splitlines()):
+        if start is None and HEAD.match(line):
+            start, name, is_open = number, NAME.search(line), False
+        if start is None:
+            continue
+        is_open = is_open or line.endswith("{")
+        if line == "}" or (not is_open and line.endswith("}")):
+            yield (name.group(1) or name.group(2) if name else "?"), number - start + 1
+            start = None
+        elif line.startswith("}") or (not is_open and line.endswith((";", "\\"))):
+            start = None  # data, a type, or a declaration
+
+
+def check(root):
+    root = Path(root).resolve()
+    found, lengths = list(room_complaints(root)), []
+    for path, text in files(root):
+        found += path_complaints(path, text)
+        if is_build_file(path):
+            found += flag_complaints(path, text)
+        if path.suffix in (".c", ".h"):
+            found += c_complaints(path, text)
+            lengths += [(lines, name, path) for name, lines in functions(text)]
+    return found, lengths
+
+
+def main():
+    found, lengths = check(sys.argv[1])
+    for lines, name, path in sorted(lengths, key=lambda row: -row[0]):
+        if lines > LONG_FUNCTION:
+            print(f"warning: {lines} lines: {name} in {path}")
+    if lengths:
+        median = statistics.median(row[0] for row in lengths)
+        print(f"{len(lengths)} functions, median {median:g} lines")
+    print("\n".join(found + [f"{len(found)} house rules broken"]))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
