@@ -33,9 +33,9 @@ extern const size_t cli_n_commands;
 
 enum {
     CLI_OK = 0,
-    CLI_FAILED = 1,     /* a check did not hold, or the machine could not do it (memory) */
-    CLI_USAGE = 2,      /* options */
-    CLI_FILE = 3,       /* a file could not be read, understood or written */
+    CLI_FAILED = 1, /* a check did not hold, or the machine could not do it (memory) */
+    CLI_USAGE = 2,  /* options */
+    CLI_FILE = 3,   /* a file could not be read, understood or written */
     CLI_INTERRUPTED = 130
 };
 

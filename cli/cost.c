@@ -16,7 +16,7 @@ typedef struct cost_options {
     int64_t threads;
 } cost_options;
 
-#define AT(field) .at = offsetof(cost_options, field)
+#define AT(field)  .at = offsetof(cost_options, field)
 #define SIZE(from) .kind = CLI_INT, .value = "N", .min = (from), .max = INT64_MAX
 
 static const cli_option options[] = {
@@ -28,18 +28,35 @@ static const cli_option options[] = {
     {SIZE(1), .name = "heads", AT(heads), .help = "query heads; default 1"},
     {SIZE(1), .name = "kv-heads", AT(kv_heads), .help = "key/value heads; default as --heads"},
     {SIZE(1), .name = "batch", AT(batch), .help = "sequences; default 1"},
-    {.kind = CLI_CHOICE, .name = "dtype", AT(dtype), .value = "f32|f64|f16|bf16",
+    {.kind = CLI_CHOICE,
+     .name = "dtype",
+     AT(dtype),
+     .value = "f32|f64|f16|bf16",
      .help = "element type; default f32"},
     {.kind = CLI_SECTION, .name = "What each query sees"},
     {.kind = CLI_FLAG, .name = "causal", AT(causal), .help = "keys up to its own position"},
-    {.kind = CLI_TEXT, .name = "window", AT(window), .value = "L,R",
+    {.kind = CLI_TEXT,
+     .name = "window",
+     AT(window),
+     .value = "L,R",
      .help = "L keys before and R after its own position; -1 = no limit"},
-    {.kind = CLI_TEXT, .name = "offset", AT(offset), .value = "N|top-left|bottom-right",
+    {.kind = CLI_TEXT,
+     .name = "offset",
+     AT(offset),
+     .value = "N|top-left|bottom-right",
      .help = "position of query 0 among the keys; default bottom-right: nk - n"},
-    {.kind = CLI_TEXT, .name = "pattern", AT(pattern), .value = "P",
+    {.kind = CLI_TEXT,
+     .name = "pattern",
+     AT(pattern),
+     .value = "P",
      .help = "a sparse pattern, as in `attn run`: longformer:256,64&causal"},
     {.kind = CLI_SECTION, .name = "Machine"},
-    {.kind = CLI_INT, .name = "threads", AT(threads), .value = "N", .min = 1, .max = 1024,
+    {.kind = CLI_INT,
+     .name = "threads",
+     AT(threads),
+     .value = "N",
+     .min = 1,
+     .max = 1024,
      .help = "threads that share the scratch; default: all CPUs"},
     CLI_COMMON_OPTIONS,
 };
@@ -90,21 +107,35 @@ static void fill_shapes(const cost_options *o, attn_args *args) {
 }
 
 static json_t *as_json(const attn_args *args, const attn_cost_info *cost, int threads) {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:f, "
-                     "s:f}",
-                     "B", (json_int_t)args->q.shape[0], "H", (json_int_t)args->q.shape[1], "H_kv",
-                     (json_int_t)args->k.shape[1], "n_q", (json_int_t)args->q.shape[2], "n_k",
-                     (json_int_t)args->k.shape[2], "d_k", (json_int_t)args->q.shape[3], "d_v",
-                     (json_int_t)args->v.shape[3], "dtype", attn_dtype_name(args->q.dtype),
-                     "threads", threads, "pairs", cost->pairs, "visible_pairs",
-                     cost->visible_pairs, "flops", cost->flops, "flops_backward",
-                     cost->flops_backward, "bytes_io", cost->bytes_io, "bytes_dense",
-                     cost->bytes_dense, "bytes_scratch", cost->bytes_scratch);
+    const struct {
+        const char *name;
+        double value;
+    } counts[] = {
+        {"B", (double)args->q.shape[0]},
+        {"H", (double)args->q.shape[1]},
+        {"H_kv", (double)args->k.shape[1]},
+        {"n_q", (double)args->q.shape[2]},
+        {"n_k", (double)args->k.shape[2]},
+        {"d_k", (double)args->q.shape[3]},
+        {"d_v", (double)args->v.shape[3]},
+        {"threads", threads},
+        {"pairs", cost->pairs},
+        {"visible_pairs", cost->visible_pairs},
+        {"flops", cost->flops},
+        {"flops_backward", cost->flops_backward},
+        {"bytes_io", cost->bytes_io},
+        {"bytes_dense", cost->bytes_dense},
+        {"bytes_scratch", cost->bytes_scratch},
+    };
+    json_t *root = json_pack("{s:s}", "dtype", attn_dtype_name(args->q.dtype));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        json_object_set_new(root, counts[i].name, out_json_count(counts[i].value));
+    return root;
 }
 
 static void print_row(const char *name, const char *number, const char *remark) {
-    printf("  %-26s %s%14s%s   %s\n", name, out_begin(stdout, OUT_BOLD), number,
-           out_begin(stdout, OUT_PLAIN), remark);
+    printf("  %-26s %s%16s%s%s%s\n", name, out_begin(stdout, OUT_BOLD), number,
+           out_begin(stdout, OUT_PLAIN), *remark ? "   " : "", remark);
 }
 
 static void print_flops(const char *name, double flops) {
@@ -113,12 +144,19 @@ static void print_flops(const char *name, double flops) {
     print_row(name, unit, out_grouped(flops, exact));
 }
 
-static void print_text(const attn_args *args, const attn_cost_info *cost, int threads) {
-    char text[OUT_NUMBER], remark[80];
-    printf("B %lld   H %lld   H_kv %lld   n_q %lld   n_k %lld   d_k %lld   d_v %lld   %s\n\n",
+static void print_title(const cost_options *o, const attn_args *args) {
+    printf("B %lld   H %lld   H_kv %lld   n_q %lld   n_k %lld   d_k %lld   d_v %lld   %s",
            (long long)args->q.shape[0], (long long)args->q.shape[1], (long long)args->k.shape[1],
            (long long)args->q.shape[2], (long long)args->k.shape[2], (long long)args->q.shape[3],
            (long long)args->v.shape[3], attn_dtype_name(args->q.dtype));
+    printf("%s", o->causal ? "   causal" : "");
+    if (o->window) printf("   window %s", o->window);
+    if (o->pattern) printf("   %s", o->pattern);
+    printf("\n\n");
+}
+
+static void print_text(const attn_cost_info *cost, int threads) {
+    char text[OUT_NUMBER], remark[80];
     print_row("query-key pairs", out_grouped(cost->pairs, text), "");
     snprintf(remark, sizeof remark, "%.3g %%",
              cost->pairs > 0 ? 100 * cost->visible_pairs / cost->pairs : 0.0);
@@ -168,9 +206,11 @@ int cmd_cost(int argc, char **argv) {
     attn_ctx_destroy(ctx);
     if (status != ATTN_OK) {
         out_error(spec.command, "%s", error.message);
-        return cli_code_of(status) == CLI_FILE ? CLI_USAGE : cli_code_of(status); /* no files here */
+        return cli_code_of(status) == CLI_FILE ? CLI_USAGE
+                                               : cli_code_of(status); /* no files here */
     }
     if (o.common.json) return out_json(as_json(&args, &cost, threads));
-    print_text(&args, &cost, threads);
+    print_title(&o, &args);
+    print_text(&cost, threads);
     return CLI_OK;
 }

@@ -17,18 +17,22 @@ static const cli_spec spec = {
     .usage = "info [--json]",
     .about = "Says what this machine offers, what this build can use of it, and what `attn run`\n"
              "would choose.",
-    .notes = {{"Environment",
-               "  ATTN_ISA=NAME steps every command down to one instruction set, unless --isa is\n"
-               "  given. Results have the same bits within a class: with fused multiply-add (avx2,\n"
-               "  avx512, neon) and without (scalar, sse2, simd128).\n"}},
+    .notes =
+        {{"Environment",
+          "  ATTN_ISA=NAME steps every command down to one instruction set, unless --isa is\n"
+          "  given. Results have the same bits within a class: with fused multiply-add (avx2,\n"
+          "  avx512, neon) and without (scalar, sse2, simd128).\n"}},
     .options = options,
     .n_options = sizeof options / sizeof *options,
 };
 
 static const char *const isa_about[ATTN_ISA_COUNT] = {
-    [ATTN_ISA_SCALAR] = "plain C, everywhere",       [ATTN_ISA_SSE2] = "x86-64 baseline",
-    [ATTN_ISA_AVX2] = "AVX2, FMA and F16C",          [ATTN_ISA_AVX512] = "AVX-512 F, BW, DQ, VL",
-    [ATTN_ISA_NEON] = "aarch64",                     [ATTN_ISA_SIMD128] = "WebAssembly",
+    [ATTN_ISA_SCALAR] = "plain C, everywhere",
+    [ATTN_ISA_SSE2] = "x86-64 baseline",
+    [ATTN_ISA_AVX2] = "AVX2, FMA and F16C",
+    [ATTN_ISA_AVX512] = "AVX-512 F, BW, DQ, VL",
+    [ATTN_ISA_NEON] = "aarch64",
+    [ATTN_ISA_SIMD128] = "WebAssembly",
 };
 
 /* What a context with default instruction set and all CPUs would be. */
@@ -70,13 +74,13 @@ static int print_json(const attn_cpu *cpu, const choice *chosen, const char *fro
 
 static void print_isa(int isa, const attn_cpu *cpu, const choice *chosen) {
     const bool used = (attn_isa)isa == chosen->isa;
-    printf("  %s%-9s%s %-24s %-7s %-11s %s%s%s\n", out_begin(stdout, used ? OUT_BOLD : OUT_PLAIN),
+    const char *state = used               ? "usable, chosen"
+                        : cpu->usable[isa] ? "usable"
+                        : cpu->built[isa]  ? "built, but not on this CPU"
+                                           : "not in this build";
+    printf("  %s%-9s%s %-24s %s%s%s\n", out_begin(stdout, used ? OUT_BOLD : OUT_PLAIN),
            attn_isa_name((attn_isa)isa), out_begin(stdout, OUT_PLAIN), isa_about[isa],
-           cpu->built[isa] ? "built" : "-",
-           cpu->usable[isa]  ? "usable"
-           : cpu->built[isa] ? "not on this CPU"
-                             : "-",
-           out_begin(stdout, OUT_GOOD), used ? "<- chosen" : "", out_begin(stdout, OUT_PLAIN));
+           out_begin(stdout, used ? OUT_GOOD : OUT_PLAIN), state, out_begin(stdout, OUT_PLAIN));
 }
 
 static void print_text(const attn_cpu *cpu, const choice *chosen, const char *from_env) {

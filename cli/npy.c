@@ -147,7 +147,8 @@ static bool read_array(source *from, bool alone, npy_array *out, npy_message *sa
     npy_array array = header.array;
     const size_t bytes = array.count * (size_t)array.item_size; /* checked by npy_header_parse() */
     if (from->sized && bytes > from->left)
-        return npy_fail(say, "truncated: the header promises %zu bytes of elements, %zu are present",
+        return npy_fail(say,
+                        "truncated: the header promises %zu bytes of elements, %zu are present",
                         bytes, from->left);
     if (alone && bytes < from->left)
         return npy_fail(say, "%zu bytes follow the array that the header describes, expected none",
@@ -184,15 +185,22 @@ bool npy_write(FILE *stream, const npy_array *array) {
     char shape[NPY_TEXT], text[512];
     npy_shape_text(array->shape, array->rank, shape, sizeof shape);
     const char order = array->item_size == 1 ? '|' : host_is_big_endian() ? '>' : '<';
-    int length = snprintf(text, sizeof text,
-                          "{'descr': '%c%c%d', 'fortran_order': False, 'shape': %s, }", order,
-                          array->kind, array->item_size, shape);
+    int length =
+        snprintf(text, sizeof text, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': %s, }",
+                 order, array->kind, array->item_size, shape);
     /* Spaces up to a multiple of 64 bytes with the 10 before, then a newline: elements are aligned. */
     while ((length + 11) % 64 != 0) text[length++] = ' ';
     text[length++] = '\n';
-    const unsigned char head[10] = {
-        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(length & 255),
-        (unsigned char)(length >> 8)};
+    const unsigned char head[10] = {0x93,
+                                    'N',
+                                    'U',
+                                    'M',
+                                    'P',
+                                    'Y',
+                                    1,
+                                    0,
+                                    (unsigned char)(length & 255),
+                                    (unsigned char)(length >> 8)};
     const size_t bytes = array->count * (size_t)array->item_size;
     return fwrite(head, 1, sizeof head, stream) == sizeof head &&
            fwrite(text, 1, (size_t)length, stream) == (size_t)length &&

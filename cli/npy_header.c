@@ -36,11 +36,11 @@ static bool take(cursor *c, char wanted) {
 
 static bool expect(cursor *c, char wanted) {
     if (take(c, wanted)) return true;
-    if (c->at == c->end)
-        return npy_fail(c->say, "header ends where '%c' was expected", wanted);
+    if (c->at == c->end) return npy_fail(c->say, "header ends where '%c' was expected", wanted);
     const unsigned char found = (unsigned char)*c->at;
-    return npy_fail(c->say, isprint(found) ? "header has '%c' where '%c' was expected"
-                                           : "header has byte %d where '%c' was expected",
+    return npy_fail(c->say,
+                    isprint(found) ? "header has '%c' where '%c' was expected"
+                                   : "header has byte %d where '%c' was expected",
                     found, wanted);
 }
 
@@ -75,8 +75,10 @@ static bool parse_descr(cursor *c, npy_header *header) {
         if (text[0] == '<' || text[0] == '>') return true;
         if (text[0] == '|' && header->array.item_size == 1) return true;
     }
-    return npy_fail(c->say, "element type '%s', expected bool (b1), integers (i1 i2 i4 i8 u1 u2 u4 "
-                            "u8) or floats (f2 f4 f8); convert with array.astype('float32')", text);
+    return npy_fail(c->say,
+                    "element type '%s', expected bool (b1), integers (i1 i2 i4 i8 u1 u2 u4 "
+                    "u8) or floats (f2 f4 f8); convert with array.astype('float32')",
+                    text);
 }
 
 static bool parse_bool(cursor *c, bool *value) {

@@ -158,8 +158,8 @@ static int bad_int(const cli_spec *spec, const cli_option *option, const char *v
         out_error(spec->command, "--%s %s: expected a whole number of %lld or more", option->name,
                   value, (long long)option->min);
     else
-        out_error(spec->command, "--%s %s: expected a whole number from %lld to %lld",
-                  option->name, value, (long long)option->min, (long long)option->max);
+        out_error(spec->command, "--%s %s: expected a whole number from %lld to %lld", option->name,
+                  value, (long long)option->min, (long long)option->max);
     return refuse(spec);
 }
 
@@ -203,7 +203,9 @@ static int store(const cli_spec *spec, const cli_option *option, const char *val
             *(int *)field = index;
         break;
     }
-    case CLI_REFUSED: out_error(spec->command, "--%s: %s", option->name, option->help); return CLI_USAGE;
+    case CLI_REFUSED:
+        out_error(spec->command, "--%s: %s", option->name, option->help);
+        return CLI_USAGE;
     case CLI_SECTION: break;
     }
     if (!expected) return CLI_GO;
@@ -250,8 +252,10 @@ int cli_parse(const cli_spec *spec, int argc, char **argv, void *settings) {
     const cli_common *common = settings;
     for (int at = 1; at < argc; at++) {
         if (argv[at][0] != '-' || argv[at][1] == 0) {
-            out_error(spec->command, "%s: unexpected argument; every input has an option of its "
-                                     "own, such as --q FILE", argv[at]);
+            out_error(spec->command,
+                      "%s: unexpected argument; every input has an option of its "
+                      "own, such as --q FILE",
+                      argv[at]);
             return refuse(spec);
         }
         const int code = take_option(spec, argc, argv, &at, settings);

@@ -55,10 +55,11 @@ typedef struct cli_common {
          .at = offsetof(cli_common, color),                                                        \
          .value = CLI_COLOR_CHOICES,                                                               \
          .help = "colour; auto: on a terminal, unless NO_COLOR is set"},                           \
-    {                                                                                              \
-        .kind = CLI_FLAG, .name = "help", .letter = 'h', .at = offsetof(cli_common, help),         \
-        .help = "this text"                                                                        \
-    }
+        {.kind = CLI_FLAG,                                                                         \
+         .name = "help",                                                                           \
+         .letter = 'h',                                                                            \
+         .at = offsetof(cli_common, help),                                                         \
+         .help = "this text"}
 
 /* A section after the options, its text already wrapped. */
 typedef struct cli_note {

@@ -130,6 +130,10 @@ const char *out_seconds(double seconds, char text[OUT_NUMBER]) {
 
 json_t *out_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
+json_t *out_json_count(double value) {
+    return fabs(value) < 0x1p53 ? json_integer((json_int_t)value) : out_json_real(value);
+}
+
 int out_json(json_t *root) {
     const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(17);
     char *text = root ? json_dumps(root, flags) : NULL;

@@ -38,6 +38,8 @@ const char *out_seconds(double seconds, char text[OUT_NUMBER]);
 int out_json(json_t *root);
 /* A number, or null where JSON has none (infinities, NaN). */
 json_t *out_json_real(double value);
+/* A count: an integer as long as it is exact. */
+json_t *out_json_count(double value);
 
 /* Seconds of a clock that only goes forward. */
 double out_clock(void);

@@ -73,8 +73,10 @@ bool outfile_open(outfile *file, const char *path, char *msg, size_t msg_size) {
     else if (file->path)
         ok = open_temp(file);
     if (ok) return true;
-    snprintf(msg, msg_size, "cannot be written: %s; name a file in a folder that exists and is "
-                            "yours to write", strerror(errno));
+    snprintf(msg, msg_size,
+             "cannot be written: %s; name a file in a folder that exists and is "
+             "yours to write",
+             strerror(errno));
     outfile_discard(file);
     return false;
 }

@@ -144,10 +144,11 @@ static attn_status unknown_part(const parser *p, const char *name) {
     if (meant)
         return attni_fail(p->err, ATTN_E_VALUE, "pattern: unknown name '%s'. Did you mean %s?",
                           name, meant);
-    return attni_fail(p->err, ATTN_E_VALUE,
-                      "pattern: '%s' at character %d of \"%.60s\", expected causal, window, prefix, "
-                      "global, strided, random, longformer or bigbird",
-                      name, (int)(p->at - p->text) + 1, p->text);
+    return attni_fail(
+        p->err, ATTN_E_VALUE,
+        "pattern: '%s' at character %d of \"%.60s\", expected causal, window, prefix, "
+        "global, strided, random, longformer or bigbird",
+        name, (int)(p->at - p->text) + 1, p->text);
 }
 
 /* name [ ":" numbers ] */
@@ -252,6 +253,7 @@ attn_status pattern_build(const char *text, const pattern_shape *shape, attn_mas
     if (*p.at == 0) return ATTN_OK;
     attn_mask_destroy(*mask);
     *mask = NULL;
-    return attni_fail(err, ATTN_E_VALUE, "pattern: '%c' at character %d of \"%.60s\" not understood",
+    return attni_fail(err, ATTN_E_VALUE,
+                      "pattern: '%c' at character %d of \"%.60s\" not understood",
                       isprint((unsigned char)*p.at) ? *p.at : '?', (int)(p.at - text) + 1, text);
 }

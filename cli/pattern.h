@@ -10,8 +10,9 @@
 
 typedef struct pattern_shape {
     int64_t n_q, n_k;
-    int64_t offset;  /* position of query 0 among the keys */
-    bool one_offset; /* false: sequences differ in it, so only patterns that ignore it are allowed */
+    int64_t offset; /* position of query 0 among the keys */
+    bool
+        one_offset; /* false: sequences differ in it, so only patterns that ignore it are allowed */
 } pattern_shape;
 
 /* Gives the mask that text describes; destroy with attn_mask_destroy(). Errors: VALUE when text is

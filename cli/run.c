@@ -20,11 +20,19 @@ static const cli_option options[] = {
     {TEXT("FILE"), .name = "v", AT(v), .help = "values"},
     {TEXT("FILE"), .name = "out", .letter = 'o', AT(out),
      .help = "write the output; without it small outputs are printed as a table"},
-    {.kind = CLI_FLAG, .name = "demo", AT(demo),
+    {.kind = CLI_FLAG,
+     .name = "demo",
+     AT(demo),
      .help = "no files: the worked example of document 001, step by step"},
-    {.kind = CLI_CHOICE, .name = "layout", AT(layout), .value = "bhsd|bshd",
+    {.kind = CLI_CHOICE,
+     .name = "layout",
+     AT(layout),
+     .value = "bhsd|bshd",
      .help = "order of the dimensions of q, k, v, out: heads before rows (default) or after"},
-    {.kind = CLI_CHOICE, .name = "dtype", AT(dtype), .value = "f32|f64|f16|bf16",
+    {.kind = CLI_CHOICE,
+     .name = "dtype",
+     AT(dtype),
+     .value = "f32|f64|f16|bf16",
      .help = "convert inputs to this type first; default: the type of q. bf16 results are written "
              "as f4, because .npy has no bf16"},
 
@@ -38,8 +46,7 @@ static const cli_option options[] = {
     {TEXT("FILE"), .name = "mask", AT(mask),
      .help = "bool or 0/1 integers, true = may attend; rank 1 to 4, broadcast as in NumPy"},
     {TEXT("P"), .name = "pattern", AT(pattern), .help = "sparse pattern, see below"},
-    {TEXT("N[,N..]"), .name = "lengths", AT(lengths),
-     .help = "real keys of each padded sequence"},
+    {TEXT("N[,N..]"), .name = "lengths", AT(lengths), .help = "real keys of each padded sequence"},
     {TEXT("N[,N..]"), .name = "lengths-q", AT(lengths_q),
      .help = "real queries of each padded sequence"},
     {TEXT("0,N[,N..]"), .name = "cu-q", AT(cu_q),
@@ -48,24 +55,38 @@ static const cli_option options[] = {
 
     SECTION("Scores"),
     {.kind = CLI_REAL, .name = "scale", AT(scale), .value = "X", .help = "default 1/sqrt(d_k)"},
-    {.kind = CLI_REAL, .name = "softcap", AT(softcap), .value = "X",
+    {.kind = CLI_REAL,
+     .name = "softcap",
+     AT(softcap),
+     .value = "X",
      .help = "cap scores smoothly: X tanh(s / X)"},
     {TEXT("FILE"), .name = "bias", AT(bias),
      .help = "floats added to the scores, -inf masks; shapes as --mask"},
-    {.kind = CLI_FLAG, .name = "alibi", AT(alibi),
+    {.kind = CLI_FLAG,
+     .name = "alibi",
+     AT(alibi),
      .help = "subtract slope times distance, with the usual slope for each head"},
-    {.kind = CLI_REAL, .name = "temperature", AT(temperature), .value = "X",
+    {.kind = CLI_REAL,
+     .name = "temperature",
+     AT(temperature),
+     .value = "X",
      .help = "divide scores by X before softmax; default 1"},
     {TEXT("FILE"), .name = "sinks", AT(sinks),
      .help = "one logit per head that joins the denominator only"},
-    {.kind = CLI_REAL, .name = "dropout", AT(dropout), .value = "P",
+    {.kind = CLI_REAL,
+     .name = "dropout",
+     AT(dropout),
+     .value = "P",
      .help = "drop weights with probability P, scale the rest by 1/(1-P)"},
     {.kind = CLI_UINT, .name = "seed", AT(seed), .value = "N", .help = "of dropout; default 0"},
 
     SECTION("More results, each to a .npy file"),
     {TEXT("FILE"), .name = "lse", AT(lse), .help = "log-sum-exp of each row"},
     {TEXT("FILE"), .name = "weights", AT(weights), .help = "softmax weights (n_q x n_k)"},
-    {.kind = CLI_TEXTS, .name = "scores", AT(scores), .value = "STAGE:FILE",
+    {.kind = CLI_TEXTS,
+     .name = "scores",
+     AT(scores),
+     .value = "STAGE:FILE",
      .help = "scores at a stage: raw, capped, biased or softmax; may be repeated"},
     {TEXT("FILE"), .name = "entropy", AT(entropy), .help = "entropy of each row in nats"},
     {TEXT("K:FILE"), .name = "topk", AT(topk),
@@ -74,14 +95,26 @@ static const cli_option options[] = {
      .help = "the attention each key receives from all rows"},
 
     SECTION("How"),
-    {.kind = CLI_INT, .name = "threads", AT(threads), .value = "N", .min = 1, .max = 1024,
+    {.kind = CLI_INT,
+     .name = "threads",
+     AT(threads),
+     .value = "N",
+     .min = 1,
+     .max = 1024,
      .help = "default: all CPUs. The result does not depend on it, bit for bit"},
     {TEXT("NAME"), .name = "isa", AT(isa), .help = "instruction set, see `attn info`"},
-    {.kind = CLI_FLAG, .name = "reference", AT(reference),
+    {.kind = CLI_FLAG,
+     .name = "reference",
+     AT(reference),
      .help = "compute by the definition in double precision, slowly: the oracle"},
-    {.kind = CLI_FLAG, .name = "explain", AT(explain),
+    {.kind = CLI_FLAG,
+     .name = "explain",
+     AT(explain),
      .help = "say how the engine runs this problem and why"},
-    {.kind = CLI_CHOICE, .name = "progress", AT(progress), .value = "auto|always|never",
+    {.kind = CLI_CHOICE,
+     .name = "progress",
+     AT(progress),
+     .value = "auto|always|never",
      .help = "auto: after a second, on a terminal"},
     LATER("dout"),
     LATER("dq"),
@@ -92,16 +125,17 @@ static const cli_option options[] = {
 };
 
 static const char about[] =
-    "Computes out = softmax(scale Q K^T + mask) V, exactly. Files are NumPy arrays (.npy) of\n"
-    "rank 2 (rows, d), 3 (heads, rows, d) or 4 (batch, heads, rows, d); `-` is standard input\n"
-    "or output. The output has the rank and layout of q. Queries may have more heads than keys\n"
-    "and values (a multiple). Row results other than the output keep heads before rows.";
+    "Computes out = softmax(scale Q K^T + mask) V, exactly. Files are NumPy arrays\n"
+    "(.npy) of rank 2 (rows, d), 3 (heads, rows, d) or 4 (batch, heads, rows, d);\n"
+    "`-` is standard input or output. The output has the rank and layout of q. Keys\n"
+    "and values may have fewer heads than queries (H must be a multiple of H_kv).\n"
+    "All other results keep heads before rows, whatever the layout.";
 
 static const char examples[] =
     "  attn run --demo\n"
     "  attn run --q q.npy --k k.npy --v v.npy --causal -o out.npy --lse lse.npy\n"
-    "  attn run --q q.npy --k k.npy --v v.npy --pattern 'longformer:256,64&causal' -o out.npy\n"
-    "  attn run --q q.npy --k k.npy --v v.npy --topk 5:top.npy --entropy entropy.npy --json\n"
+    "  attn run --q q.npy --k k.npy --v v.npy --pattern 'longformer:256,64&causal'\n"
+    "  attn run --q q.npy --k k.npy --v v.npy --topk 5:top.npy --json\n"
     "  cat q.npy k.npy v.npy | attn run --q - --k - --v - -o - > out.npy\n";
 
 static const cli_spec spec = {

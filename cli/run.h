@@ -90,14 +90,14 @@ typedef struct run_job {
 } run_job;
 
 /* Each step prints what is wrong and returns an exit code; CLI_OK to go on. */
-int run_load(run_job *job);            /* files and options -> args */
-int run_views_wish(run_job *job);      /* which results go where; refuses contradictions */
-int run_views_allocate(run_job *job);  /* memory and temporary files */
-int run_views_write(run_job *job);     /* all files complete, then all renamed */
-int run_compute(run_job *job);         /* context, cost, forward or reference, inspect */
-int run_report(run_job *job);          /* table, JSON, summary */
-int run_demo_report(run_job *job);     /* every step of the worked example as tables */
-int run_demo_inputs(run_job *job);     /* the worked example as q, k, v */
+int run_load(run_job *job);           /* files and options -> args */
+int run_views_wish(run_job *job);     /* which results go where; refuses contradictions */
+int run_views_allocate(run_job *job); /* memory and temporary files */
+int run_views_write(run_job *job);    /* all files complete, then all renamed */
+int run_compute(run_job *job);        /* context, cost, forward or reference, inspect */
+int run_report(run_job *job);         /* table, JSON, summary */
+int run_demo_report(run_job *job);    /* every step of the worked example as tables */
+int run_demo_inputs(run_job *job);    /* the worked example as q, k, v */
 void run_views_free(run_job *job);
 
 /* True if nothing was asked of the example that document 001 does not do. */

@@ -139,7 +139,8 @@ int64_t run_offset(const run_job *job, int64_t sequence) {
                (a->cu_q[sequence + 1] - a->cu_q[sequence]);
     const int64_t n_q = a->len_q ? a->len_q[sequence] : a->q.shape[2];
     const int64_t n_k = a->len_k ? a->len_k[sequence] : a->k.shape[2];
-    return attni_add_sat(n_k, n_q == INT64_MIN ? INT64_MAX : -n_q); /* lengths are not checked yet */
+    return attni_add_sat(n_k,
+                         n_q == INT64_MIN ? INT64_MAX : -n_q); /* lengths are not checked yet */
 }
 
 /* -------------------------------------------------------------------------- numbers, patterns */
@@ -213,7 +214,6 @@ int run_library_error(const run_job *job, attn_status status, const attn_error *
     out_error("run", "%s", error->message[0] ? error->message : attn_strerror(status));
     if (cli_code_of(status) == CLI_FILE)
         for (int i = 0; i < N_INPUTS; i++)
-            if (job->input[i].data)
-                out_hint("%s: %s", run_input_name(job, i), job->text[i]);
+            if (job->input[i].data) out_hint("%s: %s", run_input_name(job, i), job->text[i]);
     return cli_code_of(status);
 }

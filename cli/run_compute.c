@@ -151,16 +151,9 @@ static int run_inspect(run_job *job) {
     attn_error error = {""};
     bool any = false;
     attn_inspection_init(&what);
-    attn_tensor *const views[N_VIEWS] = {NULL,
-                                         NULL,
-                                         &what.raw,
-                                         &what.capped,
-                                         &what.biased,
-                                         &what.weights,
-                                         &what.entropy,
-                                         &what.top_weight,
-                                         &what.top_key,
-                                         &what.received};
+    attn_tensor *const views[N_VIEWS] = {
+        NULL,          NULL,          &what.raw,        &what.capped,  &what.biased,
+        &what.weights, &what.entropy, &what.top_weight, &what.top_key, &what.received};
     for (int v = VIEW_RAW; v < N_VIEWS; v++) {
         if (!job->view[v].wanted) continue;
         *views[v] = job->view[v].tensor;

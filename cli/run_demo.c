@@ -14,8 +14,12 @@ static const double demo_v[] = {1, 0, 0, 2, 1, 1};
 
 static bool take(npy_array *array, const double *values, int64_t rows) {
     const size_t bytes = (size_t)rows * 2 * sizeof *values;
-    *array = (npy_array){.kind = 'f', .item_size = 8, .rank = 2, .shape = {rows, 2},
-                         .count = (size_t)rows * 2, .data = malloc(bytes)};
+    *array = (npy_array){.kind = 'f',
+                         .item_size = 8,
+                         .rank = 2,
+                         .shape = {rows, 2},
+                         .count = (size_t)rows * 2,
+                         .data = malloc(bytes)};
     if (array->data) memcpy(array->data, values, bytes);
     return array->data != NULL;
 }
@@ -42,14 +46,14 @@ static const char *plain(void) { return out_begin(stdout, OUT_PLAIN); }
 static void print_inputs(const attn_args *a) {
     const attn_tensor *const tensors[] = {&a->q, &a->k, &a->v};
     static const char *const titles[] = {"Q  queries", "K  keys", "V  values"};
-    for (int t = 0; t < 3; t++) printf("  %s%-18s%s", bold(), titles[t], plain());
+    for (int t = 0; t < 3; t++) printf("  %s%-*s%s", bold(), t < 2 ? 18 : 0, titles[t], plain());
     printf("\n");
     for (int64_t i = 0; i < a->k.shape[2]; i++) {
         for (int t = 0; t < 3; t++) {
             const bool there = i < tensors[t]->shape[2];
             for (int64_t j = 0; j < 2 && there; j++)
                 printf("%5g", table_at(tensors[t], 0, 0, i, j));
-            printf("%*s", there ? 10 : 20, "");
+            if (t < 2) printf("%*s", there ? 10 : 20, "");
         }
         printf("\n");
     }
@@ -61,17 +65,15 @@ static void print_step(const char *title, const char *formula) {
 
 static void print_steps(const run_job *job) {
     const bool plain_demo = run_demo_is_plain(job->o);
-    const table scores = {.tensor = &job->view[VIEW_BIASED].tensor,
-                          .row_name = "query",
-                          .column_name = "key"};
+    const table scores = {
+        .tensor = &job->view[VIEW_BIASED].tensor, .row_name = "query", .column_name = "key"};
     const table weights = {.tensor = &job->view[VIEW_WEIGHTS].tensor,
                            .row_name = "query",
                            .column_name = "key",
                            .row_sums = true,
                            .shade = true};
-    const table out = {.tensor = &job->view[VIEW_OUT].tensor,
-                       .row_name = "query",
-                       .column_name = "d"};
+    const table out = {
+        .tensor = &job->view[VIEW_OUT].tensor, .row_name = "query", .column_name = "dim"};
     print_step("1  scores", plain_demo ? "S = Q K^T / sqrt(2): how well each query matches each key"
                                        : "S, with the options given; -inf = masked");
     table_print(&scores);
@@ -98,27 +100,30 @@ static const statement statements[] = {
 
 static void print_statement(const run_job *job, const statement *s) {
     double worst = 0;
+    int wrong = 0;
     printf("  %-9s", s->quantity);
     for (int j = 0; j < s->n; j++) printf("%7.3f", s->stated[j]);
     printf("%*s", 7 * (3 - s->n) + 3, "");
     for (int j = 0; j < s->n; j++) {
         const double truth = table_at(&job->view[s->view].tensor, 0, 0, s->row, j);
         const double error = fabs(truth - s->stated[j]);
-        const bool wrong = error > 0.0005001; /* three decimals cannot say more */
-        worst = wrong && error > worst ? error : worst;
-        printf("%s%10.6f%s", out_begin(stdout, wrong ? OUT_BAD : OUT_GOOD), truth, plain());
+        const bool off = error > 0.0005001; /* three decimals cannot say more */
+        wrong += off;
+        worst = off && error > worst ? error : worst;
+        printf("%s%10.6f%s", out_begin(stdout, off ? OUT_BAD : OUT_GOOD), truth, plain());
     }
     printf("%*s", 10 * (3 - s->n) + 3, "");
-    if (worst > 0)
-        printf("%swrong%s, by up to %.3f\n", out_begin(stdout, OUT_BAD), plain(), worst);
+    if (wrong)
+        printf("%s%d of %d wrong%s, by up to %.3f\n", out_begin(stdout, OUT_BAD), wrong, s->n,
+               plain(), worst);
     else
         printf("%sright%s\n", out_begin(stdout, OUT_GOOD), plain());
 }
 
 static void print_statements(const run_job *job) {
     printf("\n%sStated and true%s  what document 001 says of this example\n", bold(), plain());
-    printf("%s  %-9s%-24s%-33s%s%s\n", out_begin(stdout, OUT_DIM), "", "   stated",
-           "    computed", "verdict", plain());
+    printf("%s  %-9s%-24s%-33s%s%s\n", out_begin(stdout, OUT_DIM), "", "   stated", "    computed",
+           "verdict", plain());
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
         print_statement(job, &statements[i]);
     double sums[2] = {0, 0};
@@ -131,7 +136,8 @@ static void print_statements(const run_job *job) {
 
 int run_demo_report(run_job *job) {
     printf("%sattention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V%s   two queries, three keys, "
-           "d_k = d_v = 2\n\n", bold(), plain());
+           "d_k = d_v = 2\n\n",
+           bold(), plain());
     print_inputs(&job->args);
     print_steps(job);
     if (run_demo_is_plain(job->o)) print_statements(job);

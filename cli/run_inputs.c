@@ -20,9 +20,7 @@ static const char *input_path(const run_options *o, int which) {
 
 const char *run_input_name(const run_job *job, int which) {
     const char *path = input_path(job->o, which);
-    return !path                     ? input_roles[which]
-           : strcmp(path, "-") == 0  ? "standard input"
-                                     : path;
+    return !path ? input_roles[which] : strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
 int run_out_of_memory(void) {
@@ -112,7 +110,7 @@ static int check_agreement(const run_job *job, const agreement *must) {
 
 static int check_shapes(const run_job *job) {
     static const agreement must[] = {
-        {IN_Q, IN_K, 3, "head size"}, {IN_Q, IN_K, 0, "batch size"}, {IN_K, IN_V, 0, "batch size"},
+        {IN_Q, IN_K, 3, "head size"},  {IN_Q, IN_K, 0, "batch size"}, {IN_K, IN_V, 0, "batch size"},
         {IN_K, IN_V, 1, "head count"}, {IN_K, IN_V, 2, "row count"},
     };
     for (size_t i = 0; i < sizeof must / sizeof *must; i++) {

@@ -57,10 +57,10 @@ static json_t *files_json(const run_job *job) {
         char descr[] = {a->kind, (char)('0' + a->item_size), 0};
         for (int p = 0; p < MAX_PATHS; p++)
             if (job->view[v].path[p])
-                json_array_append_new(
-                    files, json_pack("{s:s, s:s, s:s, s:o}", "result", run_view_names[v], "file",
-                                     job->view[v].path[p], "dtype", descr, "shape",
-                                     shape_json(a->shape, a->rank)));
+                json_array_append_new(files,
+                                      json_pack("{s:s, s:s, s:s, s:o}", "result", run_view_names[v],
+                                                "file", job->view[v].path[p], "dtype", descr,
+                                                "shape", shape_json(a->shape, a->rank)));
     }
     return files;
 }
@@ -91,13 +91,13 @@ static int report_json(const run_job *job) {
     const npy_array *out = &job->view[VIEW_OUT].array;
     checksum(job, sum);
     json_t *root = json_pack(
-        "{s:s, s:o, s:o, s:s, s:s, s:s, s:i, s:o, s:f, s:f, s:f, s:f, s:s, s:o}", "version",
+        "{s:s, s:o, s:o, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:f, s:s, s:o}", "version",
         attn_version(), "sizes", sizes_json(job), "inputs", inputs_json(job), "dtype",
         attn_dtype_name(job->args.q.dtype), "engine", job->o->reference ? "reference" : "forward",
         "isa", attn_isa_name(attn_ctx_isa(job->ctx)), "threads", attn_ctx_threads(job->ctx),
-        "offset", offset_json(job), "pairs", job->cost.pairs, "visible_pairs",
-        job->cost.visible_pairs, "flops", job->cost.flops, "seconds", job->seconds, "checksum", sum,
-        "files", files_json(job));
+        "offset", offset_json(job), "pairs", out_json_count(job->cost.pairs), "visible_pairs",
+        out_json_count(job->cost.visible_pairs), "flops", out_json_count(job->cost.flops),
+        "seconds", job->seconds, "checksum", sum, "files", files_json(job));
     if (!job->view[VIEW_OUT].path[0] && run_is_small(job)) {
         size_t next = 0;
         json_object_set_new(root, "out", values_json(out, 0, &next));

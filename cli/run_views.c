@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *const run_view_names[N_VIEWS] = {"out",     "lse",     "raw",
-                                             "capped",  "biased",  "weights",
-                                             "entropy", "topk",    "topk_keys",
-                                             "received"};
+const char *const run_view_names[N_VIEWS] = {"out",     "lse",     "raw",  "capped",    "biased",
+                                             "weights", "entropy", "topk", "topk_keys", "received"};
 
 enum { SMALL = 16, FEW_HEADS = 8 };
 
@@ -55,7 +53,7 @@ static int wish_scores(run_job *job, const char *text) {
 
 /* K:FILE; the keys go beside it, from top.npy to top.keys.npy. */
 static int wish_topk(run_job *job, const char *text) {
-    char count[24] = "", *keys;
+    char count[24] = "";
     const char *colon = text ? strchr(text, ':') : NULL;
     if (!text) return CLI_OK;
     if (colon && colon - text < (ptrdiff_t)sizeof count)
@@ -64,9 +62,12 @@ static int wish_topk(run_job *job, const char *text) {
         return usage_error("topk", text, "K:FILE with a whole number K of 1 or more");
     const char *path = colon + 1;
     if (strcmp(path, "-") == 0) return usage_error("topk", text, "a file: two arrays are written");
-    int length = (int)strlen(path);
+    size_t length = strlen(path);
+    char *keys = malloc(length + sizeof ".keys.npy");
+    if (!keys) return run_out_of_memory();
     if (length > 4 && strcmp(path + length - 4, ".npy") == 0) length -= 4;
-    if (asprintf(&keys, "%.*s.keys.npy", length, path) < 0) return run_out_of_memory();
+    memcpy(keys, path, length);
+    strcpy(keys + length, ".keys.npy");
     int code = send_to(job, VIEW_TOP_WEIGHT, path);
     if (code == CLI_OK) code = send_to(job, VIEW_TOP_KEY, keys);
     free(keys);
@@ -109,7 +110,8 @@ static int check_inputs_given(const run_options *o) {
     const char *missing = !o->q ? "q" : !o->k ? "k" : !o->v ? "v" : NULL;
     const char *given = o->q ? "q" : o->k ? "k" : o->v ? "v" : NULL;
     if (o->demo && given) {
-        out_error("run", "--%s: --demo brings its own q, k and v; leave one of the two away", given);
+        out_error("run", "--%s: --demo brings its own q, k and v; leave one of the two away",
+                  given);
         return CLI_USAGE;
     }
     if (o->demo || !missing) return CLI_OK;
@@ -124,8 +126,10 @@ int run_views_wish(run_job *job) {
     const struct {
         int which;
         const char *path;
-    } plain[] = {{VIEW_OUT, o->out},         {VIEW_LSE, o->lse},
-                 {VIEW_WEIGHTS, o->weights}, {VIEW_ENTROPY, o->entropy},
+    } plain[] = {{VIEW_OUT, o->out},
+                 {VIEW_LSE, o->lse},
+                 {VIEW_WEIGHTS, o->weights},
+                 {VIEW_ENTROPY, o->entropy},
                  {VIEW_RECEIVED, o->received}};
     for (size_t i = 0; i < sizeof plain / sizeof *plain && code == CLI_OK; i++)
         code = send_to(job, plain[i].which, plain[i].path);
@@ -201,8 +205,7 @@ static int allocate(run_job *job, int which) {
     run_view *view = &job->view[which];
     const view_form form = form_of(job, which);
     const int64_t *q = job->args.q.shape;
-    const double elements =
-        (double)q[0] * (double)q[1] * (double)form.rows * (double)form.columns;
+    const double elements = (double)q[0] * (double)q[1] * (double)form.rows * (double)form.columns;
     const double bytes = elements * (double)attn_dtype_size(form.dtype);
     if (bytes > (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE))
         return too_large(which, bytes);
@@ -210,10 +213,9 @@ static int allocate(run_job *job, int which) {
     view->array.count = (size_t)elements; /* exact: below the bytes of memory, so below 2^53 */
     void *data = calloc(view->array.count + 1, attn_dtype_size(form.dtype));
     if (!data) return too_large(which, bytes);
-    view->tensor =
-        which == VIEW_OUT && job->o->layout == RUN_BSHD && job->input[IN_Q].rank > 2
-            ? attn_tensor_bshd(data, form.dtype, q[0], q[1], form.rows, form.columns)
-            : attn_tensor_bhsd(data, form.dtype, q[0], q[1], form.rows, form.columns);
+    view->tensor = which == VIEW_OUT && job->o->layout == RUN_BSHD && job->input[IN_Q].rank > 2
+                       ? attn_tensor_bshd(data, form.dtype, q[0], q[1], form.rows, form.columns)
+                       : attn_tensor_bhsd(data, form.dtype, q[0], q[1], form.rows, form.columns);
     if (form.dtype != ATTN_BF16) view->array.data = data;
     return CLI_OK;
 }
@@ -235,8 +237,10 @@ static int check_out_is_used(const run_job *job) {
         return CLI_OK;
     npy_shape_text(job->view[VIEW_OUT].array.shape, job->view[VIEW_OUT].array.rank, shape,
                    sizeof shape);
-    out_error("run", "the output %s is too large to print; write it with -o FILE, or -o - for a "
-                     "pipe", shape);
+    out_error("run",
+              "the output %s is too large to print; write it with -o FILE, or -o - for a "
+              "pipe",
+              shape);
     return CLI_USAGE;
 }
 

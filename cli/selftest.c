@@ -37,14 +37,13 @@ int cmd_selftest(int argc, char **argv) {
     attn_error error = {""};
     const double begin = out_clock();
     json_t *lines = o.common.json ? json_array() : NULL;
-    const attn_status status =
-        attn_selftest(o.common.json ? keep_line : print_line, lines, &error);
+    const attn_status status = attn_selftest(o.common.json ? keep_line : print_line, lines, &error);
     const bool ok = status == ATTN_OK;
     const double seconds = out_clock() - begin;
     if (o.common.json) {
-        const int code = out_json(json_pack("{s:b, s:s?, s:f, s:o}", "ok", ok, "error",
-                                            ok ? NULL : error.message, "seconds", seconds, "lines",
-                                            lines));
+        const int code =
+            out_json(json_pack("{s:b, s:s?, s:f, s:o}", "ok", ok, "error",
+                               ok ? NULL : error.message, "seconds", seconds, "lines", lines));
         if (code != CLI_OK) return code;
     } else if (ok) {
         char text[OUT_NUMBER];

@@ -12,8 +12,8 @@ enum {
 };
 
 double table_at(const attn_tensor *t, int64_t batch, int64_t head, int64_t row, int64_t column) {
-    const int64_t at = batch * t->stride[0] + head * t->stride[1] + row * t->stride[2] +
-                       column * t->stride[3];
+    const int64_t at =
+        batch * t->stride[0] + head * t->stride[1] + row * t->stride[2] + column * t->stride[3];
     switch (t->dtype) {
     case ATTN_F32: return (double)((const float *)t->data)[at];
     case ATTN_F64: return ((const double *)t->data)[at];
@@ -86,8 +86,7 @@ static void print_row(const table *t, const layout *l, int64_t row) {
     const int64_t columns = t->tensor->shape[3];
     double sum = 0;
     if (t->row_name) snprintf(label, sizeof label, "%s %lld", t->row_name, (long long)row);
-    printf("  %s%-*s%s", out_begin(stdout, OUT_DIM), l->label, label,
-           out_begin(stdout, OUT_PLAIN));
+    printf("  %s%-*s%s", out_begin(stdout, OUT_DIM), l->label, label, out_begin(stdout, OUT_PLAIN));
     for (int64_t j = 0; j < columns; j = next_shown(j, columns)) {
         print_number(t, l, cell(t, row, j));
         if (is_cut(j, columns)) printf("  ...");

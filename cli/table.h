@@ -12,8 +12,8 @@ typedef struct table {
     int64_t batch, head;
     const char *row_name, *column_name; /* "query", "key": labels with numbers; NULL = none */
     bool row_sums;                      /* a last column */
-    bool shade;                         /* weights: the larger, the brighter, where there is colour */
-    bool short_numbers;                 /* 1 instead of 1.000000 */
+    bool shade;         /* weights: the larger, the brighter, where there is colour */
+    bool short_numbers; /* 1 instead of 1.000000 */
 } table;
 
 /* Prints on standard output, two spaces in. Rows and columns beyond a screenful are left out in the

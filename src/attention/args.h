@@ -25,12 +25,18 @@ attn_status attni_check_result(const attn_args *full, const char *name, const at
 /* Could the two views share an element? Exact for packed layouts such as q, k, v, out side by side in one buffer. */
 bool attni_tensors_overlap(const attn_tensor *a, const attn_tensor *b);
 
+/* attn_dtype_size() of a valid dtype, inline. */
+static inline int64_t attni_dtype_size(attn_dtype dtype) {
+    static const int8_t sizes[] = {4, 8, 2, 2, 1, 8};
+    return sizes[dtype];
+}
+
 /* Address of element (b, h, i, 0); a dimension of size 1 repeats. */
 static inline void *attni_row_at(const attn_tensor *t, int64_t b, int64_t h, int64_t i) {
     const int64_t at = (t->shape[0] > 1 ? b * t->stride[0] : 0) +
                        (t->shape[1] > 1 ? h * t->stride[1] : 0) +
                        (t->shape[2] > 1 ? i * t->stride[2] : 0);
-    return (char *)t->data + at * (int64_t)attn_dtype_size(t->dtype);
+    return (char *)t->data + at * attni_dtype_size(t->dtype);
 }
 
 /* Element (b, h, i, j) of a float tensor. */

@@ -4,6 +4,51 @@
 
 #include "attention/tasks.h"
 
+/* ------------------------------------------------------------------------- scratch */
+
+/* Counts bytes; the first overflow sticks. */
+typedef struct counter {
+    size_t used;
+    bool overflow;
+} counter;
+
+/* Reserves a (rows, columns) matrix, 64-byte aligned, and returns where it begins. */
+static size_t reserve(counter *c, size_t rows, size_t columns, size_t size) {
+    const size_t at = c->used;
+    size_t bytes;
+    if (!attni_mul(rows, columns, &bytes) || !attni_mul(bytes, size, &bytes) ||
+        !attni_add(bytes, 63, &bytes) || !attni_add(at, bytes / 64 * 64, &c->used)) {
+        c->overflow = true;
+    }
+    return at;
+}
+
+static bool lay_out(const attni_plan *plan, attni_layout *l) {
+    const attn_args *a = plan->args;
+    const size_t real = plan->real_size,
+                 lanes = (size_t)(plan->kernels->vl * plan->kernels->max_vecs);
+    const size_t d_k = (size_t)a->q.shape[3], d_v = (size_t)a->v.shape[3];
+    const bool bias = a->bias.data != NULL;
+    counter panel = {.used = attni_panel_size()}, c = {0};
+    l->q_t = reserve(&panel, d_k, lanes, real);
+    l->o_t = reserve(&panel, d_v, lanes, real);
+    l->stats = reserve(&panel, 3, lanes, real);
+    l->panel_bytes = panel.used;
+    l->panels = reserve(&c, (size_t)plan->block_panels, panel.used, 1);
+    l->view = reserve(&c, 1, sizeof(attni_view), 1);
+    l->scores = reserve(&c, ATTNI_KEY_TILE, lanes, real);
+    l->bias = reserve(&c, bias ? ATTNI_KEY_TILE : 0, lanes, real);
+    l->row_size = (size_t)attni_max(ATTNI_KEY_TILE, attni_max(a->q.shape[3], a->v.shape[3]));
+    l->zeros = reserve(&c, 1, l->row_size, real);
+    l->rows = reserve(&c, plan->half || bias ? lanes : 0, l->row_size, real);
+    l->k = reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_k, real);
+    l->v = reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_v, real);
+    l->bytes = c.used;
+    return !panel.overflow && !c.overflow;
+}
+
+/* ------------------------------------------------------------------- blocks, workers */
+
 int attni_panel_vecs(const attni_kernels *kernels, int64_t rows) {
     const int64_t vectors = attni_ceil_div(rows, kernels->vl);
     const int most = kernels->max_vecs;
@@ -17,7 +62,7 @@ static void choose_blocks(attni_plan *plan, int64_t rows, int threads) {
     const attn_args *a = plan->args;
     const int64_t heads = attni_sequence_count(a) * a->k.shape[1];
     const int64_t vectors = attni_ceil_div(rows, plan->kernels->vl), wide = plan->kernels->max_vecs;
-    plan->block_panels = ATTNI_BLOCK_PANELS;
+    plan->block_panels = attni_clamp(attni_ceil_div(vectors, 2), 1, ATTNI_BLOCK_PANELS);
     while (plan->block_panels > 2 &&
            heads * attni_ceil_div(vectors, plan->block_panels * wide) < 3 * threads) {
         plan->block_panels /= 2;
@@ -60,8 +105,8 @@ attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *pl
     }
     choose_blocks(plan, rows, threads);
     plan->workers = choose_workers(plan, rows, keys, threads);
-    if (!attni_task_scratch_size(plan, &plan->worker_bytes) ||
-        !attni_mul(plan->worker_bytes, (size_t)plan->workers, &plan->workspace)) {
+    if (!lay_out(plan, &plan->layout) ||
+        !attni_mul(plan->layout.bytes, (size_t)plan->workers, &plan->workspace)) {
         return attni_fail(err, ATTN_E_OVERFLOW,
                           "scratch for head sizes %lld and %lld overflows the address space",
                           (long long)full->q.shape[3], (long long)full->v.shape[3]);

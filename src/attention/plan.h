@@ -11,6 +11,21 @@
 
 enum { ATTNI_BLOCK_PANELS = 8 }; /* panels that share a key tile while it is in L2 */
 
+/* Where things lie in the scratch of one worker, in bytes; all 64-byte aligned. */
+typedef struct attni_layout {
+    size_t panels;          /* (block_panels) parts of panel_bytes: */
+    size_t q_t, o_t, stats; /*     inside a panel's part: (d_k, lanes) (d_v, lanes) (3, lanes) */
+    size_t panel_bytes;
+    size_t view;
+    size_t scores; /* (KEY_TILE, lanes) */
+    size_t bias;   /* (KEY_TILE, lanes) if there is a bias */
+    size_t zeros;  /* (row_size) the row of a lane without a query */
+    size_t rows; /* (lanes, row_size) rows converted to or from the real type, half and bias only */
+    size_t k, v; /* (KEY_TILE, d_k) (KEY_TILE, d_v) widened tile, half only */
+    size_t row_size; /* max(d_k, d_v, KEY_TILE) */
+    size_t bytes;
+} attni_layout;
+
 typedef struct attni_plan {
     const attn_args *args;
     const attni_kernels *kernels;
@@ -24,7 +39,7 @@ typedef struct attni_plan {
     int workers;         /* 1 or all threads */
     double query_factor; /* what queries are multiplied with when packed */
     double score_factor; /* natural score -> base-2 logit: log2e / temperature */
-    size_t worker_bytes; /* scratch of one worker */
+    attni_layout layout; /* scratch of one worker */
     size_t workspace;    /* scratch in all */
 } attni_plan;
 

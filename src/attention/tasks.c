@@ -8,128 +8,77 @@
 #include "core/log2.h"
 #include "core/rng.h"
 
-/* A panel in work. The big arrays are of the real type. */
+/* A panel in work. The arrays are of the real type and follow it in the scratch. */
 typedef struct panel {
     attni_rows rows;
     int vecs;
-    void *q_t;   /* (d_k, lanes) */
-    void *o_t;   /* (d_v, lanes) */
-    void *stats; /* (3, lanes) */
+    bool visited; /* has seen a key */
+    void *q_t;    /* (d_k, lanes) */
+    void *o_t;    /* (d_v, lanes) */
+    void *stats;  /* (3, lanes) */
 } panel;
 
-/* The scratch of one worker. All arrays 64-byte aligned, in this order. */
-typedef struct task_scratch {
-    panel *panels;    /* (block_panels) */
+size_t attni_panel_size(void) { return (sizeof(panel) + 63) / 64 * 64; }
+
+/* A task at work: the plan and this worker's scratch. */
+typedef struct task_state {
+    const attni_plan *plan;
+    char *scratch;
     attni_view *view; /* of the visit in work */
-    void *scores;     /* (KEY_TILE, lanes) */
-    void *bias;       /* (KEY_TILE, lanes) if there is a bias */
-    void *zeros;      /* (max(d_k, KEY_TILE)) the row of a lane without a query */
-    void *rows;       /* (lanes, max(d_k, d_v, KEY_TILE)) rows converted to or from the real type */
-    float *k, *v;     /* (KEY_TILE, d_k), (KEY_TILE, d_v) widened tile, half types only */
-} task_scratch;
+    int64_t kv_head;
+    int n_panels;
+} task_state;
 
-/* ------------------------------------------------------------------------- scratch */
-
-/* Hands out parts of a buffer; with base NULL it only counts. */
-typedef struct arena {
-    char *base;
-    size_t used;
-    bool overflow;
-} arena;
-
-static void *take(arena *a, size_t n, size_t size) {
-    size_t bytes, end;
-    if (!attni_mul(n, size, &bytes) || !attni_add(bytes, 63, &bytes) ||
-        !attni_add(a->used, bytes / 64 * 64, &end)) {
-        a->overflow = true;
-        return NULL;
-    }
-    void *p = a->base ? a->base + a->used : NULL;
-    a->used = end;
-    return p;
+static panel *panel_at(const task_state *s, int p) {
+    const attni_layout *l = &s->plan->layout;
+    return (panel *)(s->scratch + l->panels + (size_t)p * l->panel_bytes);
 }
 
-static void *take_matrix(arena *a, size_t rows, size_t columns, size_t size) {
-    size_t n;
-    if (!attni_mul(rows, columns, &n)) a->overflow = true;
-    return a->overflow ? NULL : take(a, n, size);
-}
-
-static size_t widest_row(const attni_plan *plan) {
-    const attn_args *a = plan->args;
-    return (size_t)attni_max(ATTNI_KEY_TILE, attni_max(a->q.shape[3], a->v.shape[3]));
-}
-
-static task_scratch carve(const attni_plan *plan, arena *a) {
-    const size_t real = plan->real_size,
-                 lanes = (size_t)(plan->kernels->vl * plan->kernels->max_vecs);
-    const size_t d_k = (size_t)plan->args->q.shape[3], d_v = (size_t)plan->args->v.shape[3];
-    const size_t n = (size_t)plan->block_panels;
-    task_scratch s = {0};
-    s.panels = take(a, n, sizeof(panel));
-    for (size_t p = 0; p < n; p++) {
-        void *q_t = take_matrix(a, lanes, d_k, real), *o_t = take_matrix(a, lanes, d_v, real);
-        void *stats = take(a, 3 * lanes, real);
-        if (a->base) {
-            s.panels[p].q_t = q_t;
-            s.panels[p].o_t = o_t;
-            s.panels[p].stats = stats;
-        }
-    }
-    s.view = take(a, 1, sizeof *s.view);
-    s.scores = take_matrix(a, ATTNI_KEY_TILE, lanes, real);
-    if (plan->args->bias.data) s.bias = take_matrix(a, ATTNI_KEY_TILE, lanes, real);
-    s.zeros = take(a, widest_row(plan), real);
-    if (plan->half || plan->args->bias.data) s.rows = take_matrix(a, lanes, widest_row(plan), real);
-    if (plan->half) {
-        s.k = take_matrix(a, ATTNI_KEY_TILE, d_k, sizeof(float));
-        s.v = take_matrix(a, ATTNI_KEY_TILE, d_v, sizeof(float));
-    }
-    return s;
-}
-
-bool attni_task_scratch_size(const attni_plan *plan, size_t *bytes) {
-    arena a = {0};
-    carve(plan, &a);
-    *bytes = a.used;
-    return !a.overflow;
+static void *row_buffer(const task_state *s, int x) {
+    const attni_layout *l = &s->plan->layout;
+    return s->scratch + l->rows + (size_t)x * l->row_size * s->plan->real_size;
 }
 
 /* -------------------------------------------------------------------------- panels */
 
-static void *row_buffer(const attni_plan *plan, const task_scratch *s, int x) {
-    return (char *)s->rows + (size_t)x * widest_row(plan) * plan->real_size;
+static int lanes_of(const task_state *s, const panel *p) { return p->vecs * s->plan->kernels->vl; }
+
+/* Row x of the panel in a tensor shaped like q or out. */
+static void *lane_row(const attni_rows *rows, int x, const attn_tensor *t) {
+    return attni_row_at(t, rows->seq.batch, rows->head[x], rows->seq.q_row + rows->i[x]);
 }
 
-static void pack_panel(const attni_plan *plan, const task_scratch *s, panel *p) {
-    const attn_args *a = plan->args;
-    const attni_rows *rows = &p->rows;
+static void pack_panel(const task_state *s, panel *p) {
+    const attni_plan *plan = s->plan;
+    const attn_tensor *q = &plan->args->q;
     const void *from[ATTNI_MAX_LANES];
-    for (int x = 0; x < p->vecs * plan->kernels->vl; x++) {
-        from[x] = s->zeros;
-        if (x >= rows->n) continue;
-        from[x] = attni_row_at(&a->q, rows->seq.batch, rows->head[x], rows->seq.q_row + rows->i[x]);
-        if (plan->half) {
-            float *wide = row_buffer(plan, s, x);
-            plan->kernels->widen(a->q.shape[3], a->q.dtype, from[x], wide);
+    for (int x = 0; x < lanes_of(s, p); x++) {
+        from[x] = x < p->rows.n ? lane_row(&p->rows, x, q) : s->scratch + plan->layout.zeros;
+        if (plan->half && x < p->rows.n) {
+            float *wide = row_buffer(s, x);
+            plan->kernels->widen(q->shape[3], q->dtype, from[x], wide);
             from[x] = wide;
         }
     }
-    plan->kernels->pack_queries(p->vecs, a->q.shape[3], from, plan->query_factor, p->q_t);
-    plan->kernels->begin(p->vecs, a->v.shape[3], p->o_t, p->stats);
+    plan->kernels->pack_queries(p->vecs, q->shape[3], from, plan->query_factor, p->q_t);
 }
 
 /* Rows of all heads of the group, head after head: row r is query r % rows of head r / rows. */
-static void begin_panel(const attni_plan *plan, const task_scratch *s, const attni_sequence *seq,
-                        int64_t kv_head, int64_t first, int64_t left, panel *p) {
+static void begin_panel(const task_state *s, panel *p, const attni_sequence *seq, int64_t first,
+                        int64_t left) {
+    const attni_plan *plan = s->plan;
     attni_rows *rows = &p->rows;
     p->vecs = attni_panel_vecs(plan->kernels, left);
+    p->visited = false;
+    p->q_t = (char *)p + plan->layout.q_t;
+    p->o_t = (char *)p + plan->layout.o_t;
+    p->stats = (char *)p + plan->layout.stats;
     rows->args = plan->args;
     rows->seq = *seq;
-    rows->n = (int)attni_min(left, p->vecs * plan->kernels->vl);
-    int64_t head = first / seq->rows, i = first % seq->rows;
+    rows->n = (int)attni_min(left, lanes_of(s, p));
+    int64_t head = s->kv_head * plan->group + first / seq->rows, i = first % seq->rows;
     for (int x = 0; x < rows->n; x++) {
-        rows->head[x] = kv_head * plan->group + head;
+        rows->head[x] = head;
         rows->i[x] = i;
         if (++i == seq->rows) {
             i = 0;
@@ -137,54 +86,10 @@ static void begin_panel(const attni_plan *plan, const task_scratch *s, const att
         }
     }
     attni_rows_begin(rows);
-    pack_panel(plan, s, p);
+    pack_panel(s, p);
 }
 
 /* ------------------------------------------------------------------ what changes scores */
-
-/* Keys first .. first+n-1 of lane x's bias row as reals: in place where they already are, else converted. */
-static const void *bias_row(const attni_plan *plan, const task_scratch *s, const attni_rows *rows,
-                            int x, int64_t first, int32_t n) {
-    const attn_tensor *bias = &plan->args->bias;
-    if (x >= rows->n || rows->hi[x] <= first)
-        return s->zeros; /* a lane that does not see these keys */
-    const char *row = attni_row_at(bias, rows->seq.index, rows->head[x], rows->i[x]);
-    const bool ready =
-        bias->stride[3] == 1 && bias->dtype == (plan->real_size == 8 ? ATTN_F64 : ATTN_F32);
-    if (ready) return row + (size_t)first * plan->real_size;
-    void *to = row_buffer(plan, s, x);
-    for (int32_t j = 0; j < n; j++) {
-        const double value =
-            attni_element(bias, rows->seq.index, rows->head[x], rows->i[x], first + j);
-        if (plan->real_size == 8) {
-            ((double *)to)[j] = value;
-        } else {
-            ((float *)to)[j] = (float)value;
-        }
-    }
-    return to;
-}
-
-/* The bias of the visit's keys, (keys in segment order, lanes), in base 2. */
-static void fill_bias(const attni_plan *plan, const task_scratch *s, const panel *p,
-                      int64_t first) {
-    const int lanes = p->vecs * plan->kernels->vl;
-    char *to = s->bias;
-    for (int32_t g = 0; g < s->view->n_segments; g++) {
-        const attni_segment segment = s->view->segments[g];
-        const void *from[ATTNI_MAX_LANES];
-        for (int x = 0; x < lanes; x++)
-            from[x] = bias_row(plan, s, &p->rows, x, first + segment.key, segment.n);
-        plan->kernels->pack_queries(p->vecs, segment.n, from, plan->score_factor, to);
-        to += (size_t)segment.n * (size_t)lanes * plan->real_size;
-    }
-}
-
-/* Values per lane for ALiBi and dropout. */
-typedef struct lane_values {
-    double slope[ATTNI_MAX_LANES], position[ATTNI_MAX_LANES]; /* of the real type */
-    uint32_t row[ATTNI_MAX_LANES], head[ATTNI_MAX_LANES];
-} lane_values;
 
 static void store_real(void *array, size_t real_size, int x, double value) {
     if (real_size == sizeof(double)) {
@@ -194,23 +99,77 @@ static void store_real(void *array, size_t real_size, int x, double value) {
     }
 }
 
-static void fill_alibi(const attni_plan *plan, const attni_rows *rows, int lanes, int64_t first,
-                       lane_values *values) {
-    for (int x = 0; x < lanes; x++) {
+/* The keys of a segment from lane x's bias row as reals: in place where they already are, else converted. */
+static const void *bias_row(const task_state *s, const attni_rows *rows, int x, int64_t first,
+                            int32_t n) {
+    const attni_plan *plan = s->plan;
+    const attn_tensor *bias = &plan->args->bias;
+    if (x >= rows->n || rows->hi[x] <= first)
+        return s->scratch + plan->layout.zeros; /* sees none of them */
+    const bool ready =
+        bias->stride[3] == 1 && bias->dtype == (plan->real_size == 8 ? ATTN_F64 : ATTN_F32);
+    if (ready) {
+        const char *row = attni_row_at(bias, rows->seq.index, rows->head[x], rows->i[x]);
+        return row + (size_t)first * plan->real_size;
+    }
+    void *to = row_buffer(s, x);
+    for (int32_t j = 0; j < n; j++) {
+        store_real(to, plan->real_size, j,
+                   attni_element(bias, rows->seq.index, rows->head[x], rows->i[x], first + j));
+    }
+    return to;
+}
+
+/* The bias of the visit's keys, (keys in segment order, lanes), in base 2. */
+static const void *fill_bias(const task_state *s, const panel *p, int64_t first) {
+    const attni_plan *plan = s->plan;
+    const int lanes = lanes_of(s, p);
+    char *bias = s->scratch + plan->layout.bias, *to = bias;
+    for (int32_t g = 0; g < s->view->n_segments; g++) {
+        const attni_segment segment = s->view->segments[g];
+        const void *from[ATTNI_MAX_LANES];
+        for (int x = 0; x < lanes; x++)
+            from[x] = bias_row(s, &p->rows, x, first + segment.key, segment.n);
+        plan->kernels->pack_queries(p->vecs, segment.n, from, plan->score_factor, to);
+        to += (size_t)segment.n * (size_t)lanes * plan->real_size;
+    }
+    return bias;
+}
+
+/* Values per lane; slope and position hold the real type. */
+typedef struct lane_values {
+    double slope[ATTNI_MAX_LANES], position[ATTNI_MAX_LANES];
+    uint32_t row[ATTNI_MAX_LANES], head[ATTNI_MAX_LANES];
+} lane_values;
+
+static void fill_alibi(const task_state *s, const panel *p, int64_t first, lane_values *values) {
+    const attni_rows *rows = &p->rows;
+    const size_t real_size = s->plan->real_size;
+    for (int x = 0; x < lanes_of(s, p); x++) {
         const bool used = x < rows->n;
-        const double slope = used ? plan->args->alibi[rows->head[x]] * plan->score_factor : 0;
+        const double slope = used ? s->plan->args->alibi[rows->head[x]] * s->plan->score_factor : 0;
         const double position =
             used ? (double)(attni_add_sat(rows->i[x], rows->seq.offset) - first) : 0;
-        store_real(values->slope, plan->real_size, x, slope);
-        store_real(values->position, plan->real_size, x, position);
+        store_real(values->slope, real_size, x, slope);
+        store_real(values->position, real_size, x, position);
     }
 }
 
-static void fill_dropout(const attni_rows *rows, int lanes, lane_values *values) {
-    for (int x = 0; x < lanes; x++) {
+static attni_dropout fill_dropout(const task_state *s, const panel *p, int64_t first,
+                                  lane_values *values) {
+    const attn_args *a = s->plan->args;
+    const attni_rows *rows = &p->rows;
+    for (int x = 0; x < lanes_of(s, p); x++) {
         values->row[x] = x < rows->n ? (uint32_t)rows->i[x] : 0;
         values->head[x] = x < rows->n ? (uint32_t)rows->head[x] : 0;
     }
+    return (attni_dropout){.seed = a->seed,
+                           .threshold = attni_dropout_threshold(a->dropout),
+                           .batch = (uint32_t)rows->seq.index,
+                           .multiplier = 1 / (1 - a->dropout),
+                           .first_key = first,
+                           .row = values->row,
+                           .head = values->head};
 }
 
 /* --------------------------------------------------------------------------- visits */
@@ -222,18 +181,17 @@ typedef struct tile {
     ptrdiff_t k_stride, v_stride;
 } tile;
 
-static void visit_tile(const attni_plan *plan, const task_scratch *s, panel *p, const tile *t,
-                       bool prefetch) {
-    const attn_args *a = plan->args;
-    const int lanes = p->vecs * plan->kernels->vl;
+static void visit_tile(const task_state *s, panel *p, const tile *t, bool prefetch) {
+    const attn_args *a = s->plan->args;
     lane_values values;
-    attni_modify modify = {.cap = a->softcap * plan->score_factor};
+    attni_modify modify = {.cap = a->softcap * s->plan->score_factor};
     attni_dropout dropout;
     attni_visit visit = {
         .vecs = p->vecs,
         .n_segments = s->view->n_segments,
         .segments = s->view->segments,
         .n_keys = s->view->n_keys,
+        .first = !p->visited,
         .prefetch = prefetch,
         .d_k = a->q.shape[3],
         .d_v = a->v.shape[3],
@@ -243,94 +201,84 @@ static void visit_tile(const attni_plan *plan, const task_scratch *s, panel *p, 
         .k_stride = t->k_stride,
         .v_stride = t->v_stride,
         .allow = s->view->all ? NULL : s->view->allow,
-        .scores = s->scores,
+        .scores = s->scratch + s->plan->layout.scores,
         .o_t = p->o_t,
         .stats = p->stats,
     };
-    if (a->bias.data) {
-        fill_bias(plan, s, p, t->first);
-        modify.bias = s->bias;
-    }
+    if (a->bias.data) modify.bias = fill_bias(s, p, t->first);
     if (a->alibi) {
-        fill_alibi(plan, &p->rows, lanes, t->first, &values);
+        fill_alibi(s, p, t->first, &values);
         modify.slope = values.slope;
         modify.position = values.position;
     }
     if (a->softcap > 0 || a->bias.data || a->alibi) visit.modify = &modify;
     if (a->dropout > 0) {
-        fill_dropout(&p->rows, lanes, &values);
-        dropout = (attni_dropout){.seed = a->seed,
-                                  .threshold = attni_dropout_threshold(a->dropout),
-                                  .batch = (uint32_t)p->rows.seq.index,
-                                  .multiplier = 1 / (1 - a->dropout),
-                                  .first_key = t->first,
-                                  .row = values.row,
-                                  .head = values.head};
+        dropout = fill_dropout(s, p, t->first, &values);
         visit.dropout = &dropout;
     }
-    plan->kernels->visit(&visit);
+    s->plan->kernels->visit(&visit);
+    p->visited = true;
 }
 
 /* Half types: the keys lo .. hi-1 of the tile, widened once for all panels of the block. */
-static void widen_tile(const attni_plan *plan, const task_scratch *s, const attni_sequence *seq,
-                       int64_t kv_head, int64_t lo, int64_t hi, const tile *t) {
-    const attn_args *a = plan->args;
+static void widen_tile(const task_state *s, const attni_sequence *seq, int64_t lo, int64_t hi,
+                       int64_t first) {
+    const attni_plan *plan = s->plan;
+    const attn_tensor *k = &plan->args->k, *v = &plan->args->v;
+    float *to_k = (float *)(s->scratch + plan->layout.k),
+          *to_v = (float *)(s->scratch + plan->layout.v);
     for (int64_t j = lo; j < hi; j++) {
-        const int64_t row = seq->k_row + j, at = j - t->first;
-        plan->kernels->widen(a->k.shape[3], a->k.dtype,
-                             attni_row_at(&a->k, seq->batch, kv_head, row),
-                             s->k + at * a->k.shape[3]);
-        plan->kernels->widen(a->v.shape[3], a->v.dtype,
-                             attni_row_at(&a->v, seq->batch, kv_head, row),
-                             s->v + at * a->v.shape[3]);
+        const int64_t row = seq->k_row + j, at = j - first;
+        plan->kernels->widen(k->shape[3], k->dtype, attni_row_at(k, seq->batch, s->kv_head, row),
+                             to_k + at * k->shape[3]);
+        plan->kernels->widen(v->shape[3], v->dtype, attni_row_at(v, seq->batch, s->kv_head, row),
+                             to_v + at * v->shape[3]);
     }
 }
 
-static tile tile_at(const attni_plan *plan, const task_scratch *s, const attni_sequence *seq,
-                    int64_t kv_head, int64_t first) {
-    const attn_args *a = plan->args;
+static tile tile_at(const task_state *s, const attni_sequence *seq, int64_t first) {
+    const attni_plan *plan = s->plan;
+    const attn_tensor *k = &plan->args->k, *v = &plan->args->v;
     if (plan->half) {
         return (tile){.first = first,
-                      .k = s->k,
-                      .v = s->v,
-                      .k_stride = a->k.shape[3],
-                      .v_stride = a->v.shape[3]};
+                      .k = s->scratch + plan->layout.k,
+                      .v = s->scratch + plan->layout.v,
+                      .k_stride = k->shape[3],
+                      .v_stride = v->shape[3]};
     }
     return (tile){.first = first,
-                  .k = attni_row_at(&a->k, seq->batch, kv_head, seq->k_row + first),
-                  .v = attni_row_at(&a->v, seq->batch, kv_head, seq->k_row + first),
-                  .k_stride = a->k.stride[2],
-                  .v_stride = a->v.stride[2]};
+                  .k = attni_row_at(k, seq->batch, s->kv_head, seq->k_row + first),
+                  .v = attni_row_at(v, seq->batch, s->kv_head, seq->k_row + first),
+                  .k_stride = k->stride[2],
+                  .v_stride = v->stride[2]};
 }
 
-static int64_t next_tile(const panel *panels, int n_panels, int64_t from) {
+static int64_t next_tile(const task_state *s, int64_t from) {
     int64_t nearest = INT64_MAX;
-    for (int p = 0; p < n_panels && nearest > from; p++) {
-        nearest = attni_min(nearest, attni_rows_next_tile(&panels[p].rows, from));
+    for (int p = 0; p < s->n_panels && nearest > from; p++) {
+        nearest = attni_min(nearest, attni_rows_next_tile(&panel_at(s, p)->rows, from));
     }
     return nearest;
 }
 
-static void meet_keys(const attni_plan *plan, const task_scratch *s, int n_panels,
-                      int64_t kv_head) {
-    const attni_sequence *seq = &s->panels[0].rows.seq;
+/* Every tile that some panel sees, in ascending order; while it is in cache all panels visit it. */
+static void meet_keys(const task_state *s, const attni_sequence *seq) {
     int64_t lo = INT64_MAX, hi = 0; /* keys that any panel of the block may see */
-    for (int p = 0; p < n_panels; p++) {
-        lo = attni_min(lo, s->panels[p].rows.any_lo);
-        hi = attni_max(hi, s->panels[p].rows.any_hi);
+    for (int p = 0; p < s->n_panels; p++) {
+        lo = attni_min(lo, panel_at(s, p)->rows.any_lo);
+        hi = attni_max(hi, panel_at(s, p)->rows.any_hi);
     }
-    for (int64_t n = next_tile(s->panels, n_panels, 0); n != INT64_MAX;
-         n = next_tile(s->panels, n_panels, n + 1)) {
-        const tile t = tile_at(plan, s, seq, kv_head, n * ATTNI_KEY_TILE);
-        if (plan->half) {
-            widen_tile(plan, s, seq, kv_head, attni_max(lo, t.first),
-                       attni_min(hi, t.first + ATTNI_KEY_TILE), &t);
+    for (int64_t n = next_tile(s, 0); n != INT64_MAX; n = next_tile(s, n + 1)) {
+        const tile t = tile_at(s, seq, n * ATTNI_KEY_TILE);
+        if (s->plan->half) {
+            widen_tile(s, seq, attni_max(lo, t.first), attni_min(hi, t.first + ATTNI_KEY_TILE),
+                       t.first);
         }
-        bool first_visit = true;
-        for (int p = 0; p < n_panels; p++) {
-            if (!attni_rows_view(&s->panels[p].rows, t.first, s->view)) continue;
-            visit_tile(plan, s, &s->panels[p], &t, first_visit);
-            first_visit = false;
+        bool prefetch = !s->plan->half && seq->n_k > ATTNI_KEY_TILE; /* else it is in cache */
+        for (int p = 0; p < s->n_panels; p++) {
+            if (!attni_rows_view(&panel_at(s, p)->rows, t.first, s->view)) continue;
+            visit_tile(s, panel_at(s, p), &t, prefetch);
+            prefetch = false;
         }
     }
 }
@@ -342,41 +290,41 @@ static double load_real(const void *array, size_t real_size, int x) {
                                        : (double)((const float *)array)[x];
 }
 
-static void write_lse(const attni_plan *plan, const panel *p, const attn_tensor *lse) {
-    const attni_rows *rows = &p->rows;
-    const int lanes = p->vecs * plan->kernels->vl;
-    for (int x = 0; x < rows->n; x++) {
-        const double max = load_real(p->stats, plan->real_size, x);
-        const double sum = load_real(p->stats, plan->real_size, lanes + x);
+static void write_lse(const task_state *s, const panel *p, const attn_tensor *lse) {
+    const size_t real_size = s->plan->real_size;
+    const int lanes = lanes_of(s, p);
+    for (int x = 0; x < p->rows.n; x++) {
+        const double max = load_real(p->stats, real_size, x);
+        const double sum = load_real(p->stats, real_size, lanes + x);
         const double value = sum == 0 ? -HUGE_VAL : attni_lse(max, sum);
-        void *to = attni_row_at(lse, rows->seq.batch, rows->head[x], rows->seq.q_row + rows->i[x]);
-        store_real(to, attn_dtype_size(lse->dtype), 0, value);
+        store_real(lane_row(&p->rows, x, lse), (size_t)attni_dtype_size(lse->dtype), 0, value);
     }
 }
 
-static void finish_panel(const attni_plan *plan, const task_scratch *s, panel *p,
-                         const attn_tensor *out, const attn_tensor *lse) {
+static void finish_panel(const task_state *s, panel *p, const attn_tensor *out,
+                         const attn_tensor *lse) {
+    const attni_plan *plan = s->plan;
     const attn_args *a = plan->args;
-    const attni_rows *rows = &p->rows;
+    const int64_t d_v = a->v.shape[3];
+    const int lanes = lanes_of(s, p);
     double sinks[ATTNI_MAX_LANES]; /* of the real type */
     void *to[ATTNI_MAX_LANES];
-    for (int x = 0; a->sinks && x < p->vecs * plan->kernels->vl; x++) {
-        const double sink = x < rows->n ? a->sinks[rows->head[x]] * ATTNI_LOG2E : 0;
-        store_real(sinks, plan->real_size, x, sink);
+    if (!p->visited) { /* sum 0: rows that saw nothing */
+        memset(p->o_t, 0, (size_t)d_v * (size_t)lanes * plan->real_size);
+        memset(p->stats, 0, 3 * (size_t)lanes * plan->real_size);
+    }
+    for (int x = 0; a->sinks && x < lanes; x++) {
+        store_real(sinks, plan->real_size, x,
+                   x < p->rows.n ? a->sinks[p->rows.head[x]] * ATTNI_LOG2E : 0);
     }
     plan->kernels->finish(p->vecs, a->sinks ? sinks : NULL, p->stats);
-    for (int x = 0; x < rows->n; x++) {
-        to[x] = plan->half ? row_buffer(plan, s, x)
-                           : attni_row_at(out, rows->seq.batch, rows->head[x],
-                                          rows->seq.q_row + rows->i[x]);
+    for (int x = 0; x < p->rows.n; x++)
+        to[x] = plan->half ? row_buffer(s, x) : lane_row(&p->rows, x, out);
+    plan->kernels->unpack_output(p->vecs, p->rows.n, d_v, p->o_t, p->stats, to);
+    for (int x = 0; plan->half && x < p->rows.n; x++) {
+        plan->kernels->narrow(d_v, out->dtype, to[x], lane_row(&p->rows, x, out));
     }
-    plan->kernels->unpack_output(p->vecs, rows->n, a->v.shape[3], p->o_t, p->stats, to);
-    for (int x = 0; plan->half && x < rows->n; x++) {
-        plan->kernels->narrow(
-            a->v.shape[3], out->dtype, to[x],
-            attni_row_at(out, rows->seq.batch, rows->head[x], rows->seq.q_row + rows->i[x]));
-    }
-    if (lse) write_lse(plan, p, lse);
+    if (lse) write_lse(s, p, lse);
 }
 
 /* ------------------------------------------------------------------------------ task */
@@ -384,22 +332,25 @@ static void finish_panel(const attni_plan *plan, const task_scratch *s, panel *p
 void attni_forward_task(void *arg, int64_t task, int worker) {
     const attni_forward_job *job = arg;
     const attni_plan *plan = job->plan;
-    const int64_t H_kv = plan->args->k.shape[1];
+    const int64_t H_kv = plan->args->k.shape[1], head = task / plan->blocks;
     /* The last blocks first: under a causal mask they are the longest. */
-    const int64_t block = plan->blocks - 1 - task % plan->blocks, head = task / plan->blocks;
+    const int64_t block = plan->blocks - 1 - task % plan->blocks;
     const attni_sequence seq = attni_sequence_at(plan->args, head / H_kv);
     int64_t row = block * plan->block_rows;
     const int64_t end = attni_min(plan->group * seq.rows, row + plan->block_rows);
-    if (row >= end) return;
 
-    arena a = {.base = job->workspace + (size_t)worker * plan->worker_bytes};
-    const task_scratch s = carve(plan, &a);
-    memset(s.zeros, 0, widest_row(plan) * plan->real_size);
-    int n_panels = 0;
-    for (; row < end; row += s.panels[n_panels - 1].rows.n) {
-        attni_assert(n_panels < plan->block_panels);
-        begin_panel(plan, &s, &seq, head % H_kv, row, end - row, &s.panels[n_panels++]);
+    char *scratch = job->workspace + (size_t)worker * plan->layout.bytes;
+    task_state s = {.plan = plan,
+                    .scratch = scratch,
+                    .view = (attni_view *)(scratch + plan->layout.view),
+                    .kv_head = head % H_kv};
+    memset(scratch + plan->layout.zeros, 0, plan->layout.row_size * plan->real_size);
+    while (row < end) {
+        attni_assert(s.n_panels < plan->block_panels);
+        panel *p = panel_at(&s, s.n_panels++);
+        begin_panel(&s, p, &seq, row, end - row);
+        row += p->rows.n;
     }
-    meet_keys(plan, &s, n_panels, head % H_kv);
-    for (int p = 0; p < n_panels; p++) finish_panel(plan, &s, &s.panels[p], job->out, job->lse);
+    if (s.n_panels > 0) meet_keys(&s, &seq);
+    for (int p = 0; p < s.n_panels; p++) finish_panel(&s, panel_at(&s, p), job->out, job->lse);
 }

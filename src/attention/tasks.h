@@ -4,6 +4,7 @@
 #define ATTNI_TASKS_H
 
 #include "attention/plan.h"
+#include "attention/visible.h"
 
 typedef struct attni_forward_job {
     const attni_plan *plan;
@@ -11,8 +12,8 @@ typedef struct attni_forward_job {
     char *workspace;
 } attni_forward_job;
 
-/* Bytes of scratch that one worker needs; false on overflow. */
-bool attni_task_scratch_size(const attni_plan *plan, size_t *bytes);
+/* Bytes of a panel in work without its arrays, a multiple of 64. */
+size_t attni_panel_size(void);
 /* An attni_task; arg is an attni_forward_job. */
 void attni_forward_task(void *arg, int64_t task, int worker);
 

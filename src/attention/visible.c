@@ -118,8 +118,14 @@ static void transpose_bits(uint64_t m[64]) {
     }
 }
 
-static void fill_allow(const attni_rows *rows, const tile_bits *bits, uint64_t *allow) {
+/* Only words in which rows differ need the transpose. */
+static void fill_allow(const attni_rows *rows, const tile_bits *bits, const tile_bits *any,
+                       const tile_bits *all, uint64_t *allow) {
     for (int w = 0; w < WORDS; w++) {
+        if (any->word[w] == all->word[w]) {
+            memset(allow + 64 * w, 0xff, 64 * sizeof *allow);
+            continue;
+        }
         uint64_t square[64];
         for (int x = 0; x < 64; x++) square[x] = x < rows->n ? bits[x].word[w] : ~(uint64_t)0;
         transpose_bits(square);
@@ -163,21 +169,34 @@ static bool view_by_bits(attni_rows *rows, int64_t first, attni_view *view) {
     }
     find_segments(&any, view);
     view->all = memcmp(&any, &all, sizeof any) == 0;
-    if (!view->all) fill_allow(rows, bits, view->allow);
+    if (!view->all) fill_allow(rows, bits, &any, &all, view->allow);
     return view->n_keys > 0;
+}
+
+/* Without pattern and mask every row sees one range: bits are cleared where it has not begun or has ended. */
+static void fill_allow_by_ranges(const attni_rows *rows, int64_t first, attni_segment segment,
+                                 uint64_t *allow) {
+    const int64_t end = segment.key + segment.n;
+    for (int64_t j = segment.key; j < end; j++) allow[j] = ~(uint64_t)0;
+    for (int x = 0; x < rows->n; x++) {
+        const uint64_t others = ~((uint64_t)1 << x);
+        const int64_t lo = attni_min(rows->lo[x] - first, end),
+                      hi = attni_max(rows->hi[x] - first, segment.key);
+        for (int64_t j = segment.key; j < lo; j++) allow[j] &= others;
+        for (int64_t j = hi; j < end; j++) allow[j] &= others;
+    }
 }
 
 bool attni_rows_view(attni_rows *rows, int64_t first, attni_view *view) {
     const int64_t lo = attni_max(rows->any_lo, first),
                   hi = attni_min(rows->any_hi, first + ATTNI_KEY_TILE);
     if (lo >= hi) return false;
-    const bool ranges_only = !rows->args->pattern && !rows->args->mask.data;
-    if (!ranges_only || lo < rows->all_lo || hi > rows->all_hi)
-        return view_by_bits(rows, first, view);
+    if (rows->args->pattern || rows->args->mask.data) return view_by_bits(rows, first, view);
     view->n_segments = 1;
     view->n_keys = (int32_t)(hi - lo);
-    view->segments[0] = (attni_segment){.key = (int32_t)(lo - first), .n = (int32_t)(hi - lo)};
-    view->all = true;
+    view->segments[0] = (attni_segment){.key = (int32_t)(lo - first), .n = view->n_keys};
+    view->all = lo >= rows->all_lo && hi <= rows->all_hi;
+    if (!view->all) fill_allow_by_ranges(rows, first, view->segments[0], view->allow);
     return true;
 }
 

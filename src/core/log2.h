@@ -28,6 +28,7 @@ static inline double attni_ln(double x, double *exponent) {
 
 /* ln(2^max * sum): the natural log-sum-exp of a row from its base-2 maximum and sum. */
 static inline double attni_lse(double max, double sum) {
+    if (sum != sum) return sum; /* NaN: the bit tricks below would hide it */
     double exponent;
     const double ln_m = attni_ln(sum, &exponent);
     return (max + exponent) * ATTNI_LN2 + ln_m;

@@ -45,6 +45,7 @@ typedef struct attni_visit {
     int32_t n_segments;            /* at least 1; the segments hold n_keys keys together */
     const attni_segment *segments; /* ascending, disjoint */
     int32_t n_keys;
+    bool first;    /* the panel has seen no key yet: o_t and stats are written, not read */
     bool prefetch; /* the first panel of a block pulls the tile into L2 */
 
     int64_t d_k, d_v;
@@ -71,8 +72,6 @@ typedef struct attni_kernels {
 
     /* rows (vecs * vl pointers to d reals) -> q_t (d, lanes), times factor */
     void (*pack_queries)(int vecs, int64_t d, const void *const *rows, double factor, void *q_t);
-    /* o_t = 0 and stats = (lowest, 0) */
-    void (*begin)(int vecs, int64_t d_v, void *o_t, void *stats);
     void (*visit)(const attni_visit *visit);
     /* Folds the sink logits (lanes, base 2) into stats if given, and turns stats into (max, sum, 1/sum): stats has room
      * for (3, lanes). A lane that saw nothing gets 1/sum = 0. */
@@ -80,6 +79,9 @@ typedef struct attni_kernels {
     /* rows (n_rows pointers to d_v reals) = o_t (d_v, lanes) times stats[2] of the lane */
     void (*unpack_output)(int vecs, int n_rows, int64_t d_v, const void *o_t, const void *stats,
                           void *const *rows);
+
+    /* rows x 12 independent multiply-adds on full vectors: the machine's limit, for benchmarks. Returns flops done. */
+    double (*burn)(int64_t rounds);
 
     void (*widen)(int64_t n, attn_dtype dtype, const void *from,
                   float *to); /* f16 or bf16 -> f32 */

@@ -158,7 +158,8 @@ INLINE void value_strip(const int n_i, const int n_v, const attni_visit *t, int6
     UNROLL for (int i = 0; i < n_i; i++) {
         UNROLL for (int v = 0; v < n_v; v++) {
             real *o_iv = o + (i * n_v + v) * VL;
-            v_store(o_iv, v_fma(v_load(o_iv), v_load(alpha + v * VL), sums[i * n_v + v]));
+            const vr sum = sums[i * n_v + v];
+            v_store(o_iv, t->first ? sum : v_fma(v_load(o_iv), v_load(alpha + v * VL), sum));
         }
     }
 }
@@ -243,7 +244,7 @@ INLINE void raise_maximum(const int n_v, const attni_visit *t, const vr *tile_ma
     vr max[MAX_VECS];
     vi infinite = (vi){0};
     UNROLL for (int v = 0; v < n_v; v++) {
-        const vr old = v_load(stats + v * VL);
+        const vr old = t->first ? v_set(-REAL_MAX) : v_load(stats + v * VL);
         max[v] = v_max(tile_max[v], old);
         from[v] = max[v];
         infinite |= max[v] == v_set(__builtin_inff());
@@ -268,7 +269,8 @@ INLINE void exponentiate(const int n_v, const attni_visit *t, const vr *from, co
     }
     real *total = (real *)t->stats + LANES(n_v);
     UNROLL for (int v = 0; v < n_v; v++) {
-        v_store(total + v * VL, v_fma(v_load(total + v * VL), v_load(alpha + v * VL), sum[v]));
+        const vr before = t->first ? v_zero() : v_load(total + v * VL) * v_load(alpha + v * VL);
+        v_store(total + v * VL, before + sum[v]);
     }
 }
 
@@ -334,7 +336,7 @@ static void sum_values_guarded(const attni_visit *t, const real *alpha) {
                 }
             }
             real *o = (real *)t->o_t + (c * n_v + v) * VL;
-            v_store(o, v_fma(v_load(o), v_load(alpha + v * VL), sum));
+            v_store(o, t->first ? sum : v_fma(v_load(o), v_load(alpha + v * VL), sum));
         }
     }
 }
@@ -408,15 +410,6 @@ static void pack_queries(int vecs, int64_t d, const void *const *rows, double fa
     }
 }
 
-static void begin(int vecs, int64_t d_v, void *o_t, void *stats) {
-    const int lanes = LANES(vecs);
-    memset(o_t, 0, sizeof(real) * (size_t)d_v * (size_t)lanes);
-    for (int x = 0; x < lanes; x++) {
-        ((real *)stats)[x] = -REAL_MAX;
-        ((real *)stats)[lanes + x] = 0;
-    }
-}
-
 static void finish(int vecs, const void *sinks, void *stats) {
     const int lanes = LANES(vecs);
     for (int x = 0; x < lanes; x += VL) {
@@ -482,6 +475,20 @@ static void narrow(int64_t n, attn_dtype dtype, const float *from, void *to) {
     }
 }
 
+/* Twelve chains hide the latency of two multiply-adds per cycle. */
+static double burn(int64_t rounds) {
+    vr sums[12];
+    UNROLL for (int i = 0; i < 12; i++) sums[i] = v_set((real)i);
+    const vr a = v_set(REAL(0.999, 0.999)), b = v_set(REAL(0.001, 0.001));
+    for (int64_t r = 0; r < rounds; r++) {
+        UNROLL for (int i = 0; i < 12; i++) sums[i] = v_fma(sums[i], a, b);
+        KEEP_ORDER();
+    }
+    real total = 0;
+    UNROLL for (int i = 0; i < 12; i++) total += sums[i][0];
+    return total == total ? (double)rounds * 12 * 2 * VL : 0;
+}
+
 static void exp2_array(int64_t n, const void *x, void *y) {
     for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_exp2(v_load((const real *)x + i)));
 }
@@ -507,12 +514,12 @@ const attni_kernels TABLE_NAME = {
     .vl = VL,
     .max_vecs = MAX_VECS,
     .pack_queries = pack_queries,
-    .begin = begin,
     .visit = visit_any,
     .finish = finish,
     .unpack_output = unpack_output,
     .widen = widen,
     .narrow = narrow,
+    .burn = burn,
     .exp2 = exp2_array,
     .tanh = tanh_array,
 };

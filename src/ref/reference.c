@@ -168,7 +168,7 @@ static double biased_score(const row_at *r, int64_t j) {
 /* What turns a score into a weight: w = exp((s - top) / temperature + shift) / sum. */
 typedef struct softmax {
     double top;         /* largest score; -inf: the row sees nothing */
-    double temperature; /* */
+    double temperature; /* > 0 */
     double shift;       /* <= 0; below 0 only if the sink exceeds every score */
     double sum;         /* over keys and sink; for top = +inf the number of keys at +inf */
     double lse;         /* natural logarithm of sum over keys and sink of exp(s / temperature) */
