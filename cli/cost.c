@@ -16,8 +16,10 @@ typedef struct cost_options {
     int64_t threads;
 } cost_options;
 
+enum { MAX_SIZE = 1000000000 }; /* visible pairs are counted row by row */
+
 #define AT(field)  .at = offsetof(cost_options, field)
-#define SIZE(from) .kind = CLI_INT, .value = "N", .min = (from), .max = INT64_MAX
+#define SIZE(from) .kind = CLI_INT, .value = "N", .min = (from), .max = MAX_SIZE
 
 static const cli_option options[] = {
     {.kind = CLI_SECTION, .name = "Sizes"},
@@ -64,8 +66,8 @@ static const cli_option options[] = {
 static const cli_spec spec = {
     .command = "cost",
     .usage = "cost --n N [options]",
-    .about = "Counts what one attention problem takes: pairs of queries and keys, floating-point\n"
-             "operations forward and backward, bytes. Nothing is computed, so any size is quick.",
+    .about = "Counts what one attention problem takes: pairs of queries and keys,\n"
+             "floating-point operations forward and backward, bytes. Nothing is computed.",
     .notes = {{"Patterns for --pattern", pattern_help},
               {"Examples", "  attn cost --n 16384 --heads 32 --d 128 --causal\n"
                            "  attn cost --n 1 --nk 100000 --heads 32 --kv-heads 8 --dtype f16\n"}},
@@ -134,7 +136,7 @@ static json_t *as_json(const attn_args *args, const attn_cost_info *cost, int th
 }
 
 static void print_row(const char *name, const char *number, const char *remark) {
-    printf("  %-26s %s%16s%s%s%s\n", name, out_begin(stdout, OUT_BOLD), number,
+    printf("  %-26s %s%20s%s%s%s\n", name, out_begin(stdout, OUT_BOLD), number,
            out_begin(stdout, OUT_PLAIN), *remark ? "   " : "", remark);
 }
 
@@ -172,42 +174,59 @@ static void print_text(const attn_cost_info *cost, int threads) {
     print_row("flops per byte", remark, "of inputs and output");
 }
 
-int cmd_cost(int argc, char **argv) {
-    cost_options o = {.n = -1, .nk = -1, .d = 64, .heads = 1, .batch = 1};
-    int code = cli_parse(&spec, argc, argv, &o);
-    if (code != CLI_GO) return code;
-    if (o.n < 0) {
+static int check_sizes(const cost_options *o) {
+    if (o->n < 0) {
         out_error(spec.command, "--n is missing: how many rows? For example --n 4096");
         return CLI_USAGE;
     }
-    attn_args args;
+    if (o->n * o->batch <= MAX_SIZE) return CLI_OK;
+    out_error(spec.command, "--n times --batch is %lld, expected at most %d",
+              (long long)(o->n * o->batch), MAX_SIZE);
+    return CLI_USAGE;
+}
+
+/* Counts; *threads gets what the context has. */
+static attn_status count(const cost_options *o, attn_args *args, attn_cost_info *cost, int *threads,
+                         attn_error *error) {
     attn_ctx_options wish;
     attn_ctx *ctx = NULL;
     attn_mask *mask = NULL;
-    attn_error error = {""};
-    attn_cost_info cost;
-    attn_args_init(&args);
     attn_ctx_options_init(&wish);
-    wish.threads = (int)o.threads;
-    fill_shapes(&o, &args);
-    code = fill_visibility(&o, &args);
-    if (code != CLI_OK) return code;
-    attn_status status = attn_ctx_create(&wish, &ctx, &error);
-    if (status == ATTN_OK && o.pattern) {
-        const int64_t n_q = args.q.shape[2], n_k = args.k.shape[2];
-        const bool given = args.offset != ATTN_OFFSET_BOTTOM_RIGHT;
-        const pattern_shape shape = {n_q, n_k, given ? args.offset : n_k - n_q, true};
-        status = pattern_build(o.pattern, &shape, &mask, &error);
-        args.pattern = mask;
+    wish.threads = (int)o->threads;
+    attn_status status = attn_ctx_create(&wish, &ctx, error);
+    if (status == ATTN_OK && o->pattern) {
+        const int64_t n_q = args->q.shape[2], n_k = args->k.shape[2];
+        const bool given = args->offset != ATTN_OFFSET_BOTTOM_RIGHT;
+        const pattern_shape shape = {n_q, n_k, given ? args->offset : n_k - n_q, true};
+        status = pattern_build(o->pattern, &shape, &mask, error);
+        args->pattern = mask;
     }
-    if (status == ATTN_OK) status = attn_cost(ctx, &args, &cost, &error);
-    const int threads = ctx ? attn_ctx_threads(ctx) : 0;
+    if (status == ATTN_OK) {
+        *threads = attn_ctx_threads(ctx);
+        status = attn_cost(ctx, args, cost, error);
+    }
     attn_mask_destroy(mask);
     attn_ctx_destroy(ctx);
+    return status;
+}
+
+int cmd_cost(int argc, char **argv) {
+    cost_options o = {.n = -1, .nk = -1, .d = 64, .heads = 1, .batch = 1};
+    attn_args args;
+    attn_cost_info cost;
+    attn_error error = {""};
+    int threads = 0, code = cli_parse(&spec, argc, argv, &o);
+    if (code != CLI_GO) return code;
+    attn_args_init(&args);
+    code = check_sizes(&o);
+    if (code == CLI_OK) code = fill_visibility(&o, &args);
+    if (code != CLI_OK) return code;
+    fill_shapes(&o, &args);
+    const attn_status status = count(&o, &args, &cost, &threads, &error);
     if (status != ATTN_OK) {
         out_error(spec.command, "%s", error.message);
-        return cli_code_of(status) == CLI_FILE ? CLI_USAGE
-                                               : cli_code_of(status); /* no files here */
+        code = cli_code_of(status);
+        return code == CLI_FILE ? CLI_USAGE : code; /* shapes come from options here */
     }
     if (o.common.json) return out_json(as_json(&args, &cost, threads));
     print_title(&o, &args);

@@ -15,13 +15,12 @@ static const cli_option options[] = {CLI_COMMON_OPTIONS};
 static const cli_spec spec = {
     .command = "info",
     .usage = "info [--json]",
-    .about = "Says what this machine offers, what this build can use of it, and what `attn run`\n"
-             "would choose.",
-    .notes =
-        {{"Environment",
-          "  ATTN_ISA=NAME steps every command down to one instruction set, unless --isa is\n"
-          "  given. Results have the same bits within a class: with fused multiply-add (avx2,\n"
-          "  avx512, neon) and without (scalar, sse2, simd128).\n"}},
+    .about = "Says what this machine offers, what this build can use of it, and what\n"
+             "`attn run` would choose.",
+    .notes = {{"Environment",
+               "  ATTN_ISA=NAME steps every command down to one instruction set, unless --isa\n"
+               "  is given. Results have the same bits within a class: with fused multiply-add\n"
+               "  (avx2, avx512, neon) and without (scalar, sse2, simd128).\n"}},
     .options = options,
     .n_options = sizeof options / sizeof *options,
 };

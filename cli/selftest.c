@@ -13,9 +13,9 @@ static const cli_option options[] = {CLI_COMMON_OPTIONS};
 static const cli_spec spec = {
     .command = "selftest",
     .usage = "selftest [--json]",
-    .about = "Checks the engine on this machine: every usable instruction set against the oracle,\n"
-             "equal bits over threads and instruction sets, poisoned masked values, empty rows.\n"
-             "Takes about a second. Exit code 0 if all held, 1 if not.",
+    .about = "Checks the engine on this machine: every usable instruction set against the\n"
+             "oracle, equal bits over threads and instruction sets, poisoned masked values,\n"
+             "empty rows. Takes about a second. Exit code 0 if all held, 1 if not.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
 };

@@ -48,19 +48,27 @@ static void *lane_row(const attni_rows *rows, int x, const attn_tensor *t) {
     return attni_row_at(t, rows->seq.batch, rows->head[x], rows->seq.q_row + rows->i[x]);
 }
 
+/* Pointers to the rows of all lanes in a tensor shaped like q or out. */
+static void lane_rows(const attni_rows *rows, const attn_tensor *t, void **to) {
+    const int64_t step = t->stride[2] * attni_dtype_size(t->dtype);
+    for (int x = 0; x < rows->n; x++) {
+        const bool next = x > 0 && rows->i[x] > 0; /* same head as the lane before */
+        to[x] = next ? (char *)to[x - 1] + step : lane_row(rows, x, t);
+    }
+}
+
 static void pack_panel(const task_state *s, panel *p) {
     const attni_plan *plan = s->plan;
     const attn_tensor *q = &plan->args->q;
-    const void *from[ATTNI_MAX_LANES];
-    for (int x = 0; x < lanes_of(s, p); x++) {
-        from[x] = x < p->rows.n ? lane_row(&p->rows, x, q) : s->scratch + plan->layout.zeros;
-        if (plan->half && x < p->rows.n) {
-            float *wide = row_buffer(s, x);
-            plan->kernels->widen(q->shape[3], q->dtype, from[x], wide);
-            from[x] = wide;
-        }
+    void *from[ATTNI_MAX_LANES];
+    lane_rows(&p->rows, q, from);
+    for (int x = 0; plan->half && x < p->rows.n; x++) {
+        plan->kernels->widen(q->shape[3], q->dtype, from[x], row_buffer(s, x));
+        from[x] = row_buffer(s, x);
     }
-    plan->kernels->pack_queries(p->vecs, q->shape[3], from, plan->query_factor, p->q_t);
+    for (int x = p->rows.n; x < lanes_of(s, p); x++) from[x] = s->scratch + plan->layout.zeros;
+    plan->kernels->pack_queries(p->vecs, q->shape[3], (const void *const *)from, plan->query_factor,
+                                p->q_t);
 }
 
 /* Rows of all heads of the group, head after head: row r is query r % rows of head r / rows. */
@@ -274,7 +282,7 @@ static void meet_keys(const task_state *s, const attni_sequence *seq) {
             widen_tile(s, seq, attni_max(lo, t.first), attni_min(hi, t.first + ATTNI_KEY_TILE),
                        t.first);
         }
-        bool prefetch = !s->plan->half && seq->n_k > ATTNI_KEY_TILE; /* else it is in cache */
+        bool prefetch = !s->plan->half && (s->n_panels > 1 || seq->n_k > ATTNI_KEY_TILE);
         for (int p = 0; p < s->n_panels; p++) {
             if (!attni_rows_view(&panel_at(s, p)->rows, t.first, s->view)) continue;
             visit_tile(s, panel_at(s, p), &t, prefetch);
@@ -318,8 +326,8 @@ static void finish_panel(const task_state *s, panel *p, const attn_tensor *out,
                    x < p->rows.n ? a->sinks[p->rows.head[x]] * ATTNI_LOG2E : 0);
     }
     plan->kernels->finish(p->vecs, a->sinks ? sinks : NULL, p->stats);
-    for (int x = 0; x < p->rows.n; x++)
-        to[x] = plan->half ? row_buffer(s, x) : lane_row(&p->rows, x, out);
+    lane_rows(&p->rows, out, to);
+    for (int x = 0; plan->half && x < p->rows.n; x++) to[x] = row_buffer(s, x);
     plan->kernels->unpack_output(p->vecs, p->rows.n, d_v, p->o_t, p->stats, to);
     for (int x = 0; plan->half && x < p->rows.n; x++) {
         plan->kernels->narrow(d_v, out->dtype, to[x], lane_row(&p->rows, x, out));

@@ -27,19 +27,25 @@ void attni_visible_range(const attn_args *a, const attni_sequence *seq, int64_t 
 }
 
 void attni_rows_begin(attni_rows *rows) {
-    rows->any_lo = rows->all_lo = INT64_MAX;
-    rows->any_hi = rows->all_hi = 0;
+    const attn_args *a = rows->args;
+    const bool ranges_differ = a->causal || a->window_left >= 0 || a->window_right >= 0;
+    int64_t any_lo = INT64_MAX, any_hi = 0, all_lo = 0, all_hi = INT64_MAX, lo = 0, common_hi = 0;
+    attni_visible_range(a, &rows->seq, 0, &lo, &common_hi);
     for (int x = 0; x < rows->n; x++) {
-        attni_visible_range(rows->args, &rows->seq, rows->i[x], &rows->lo[x], &rows->hi[x]);
+        int64_t hi = rows->i[x] < rows->seq.n_q ? common_hi : 0;
+        if (ranges_differ) attni_visible_range(a, &rows->seq, rows->i[x], &lo, &hi);
+        rows->lo[x] = lo;
+        rows->hi[x] = hi;
         rows->next_run[x] = 0;
-        const int64_t lo = rows->lo[x], hi = rows->hi[x];
-        if (lo < hi) {
-            rows->any_lo = attni_min(rows->any_lo, lo);
-            rows->any_hi = attni_max(rows->any_hi, hi);
-        }
-        rows->all_lo = x == 0 ? lo : attni_max(rows->all_lo, lo);
-        rows->all_hi = x == 0 ? hi : attni_min(rows->all_hi, hi);
+        any_lo = lo < hi ? attni_min(any_lo, lo) : any_lo;
+        any_hi = lo < hi ? attni_max(any_hi, hi) : any_hi;
+        all_lo = attni_max(all_lo, lo);
+        all_hi = attni_min(all_hi, hi);
     }
+    rows->any_lo = any_lo;
+    rows->any_hi = any_hi;
+    rows->all_lo = all_lo;
+    rows->all_hi = all_hi;
 }
 
 /* ------------------------------------------------------------------------- one row */

@@ -11,7 +11,8 @@
 #include "core/rng.h"
 #include "kernels/simd/simd.h"
 
-#define ROWS(n_v)  (ACCUMULATORS / (n_v)) /* rows of the register block beside n_v query vectors */
+/* Rows of the register block beside n_v query vectors; more than eight need more addresses than there are registers. */
+#define ROWS(n_v)  (ACCUMULATORS / (n_v) < 8 ? ACCUMULATORS / (n_v) : 8)
 #define LANES(n_v) ((n_v) * VL)
 
 /* ------------------------------------------------------------------------- 2^x and tanh */
@@ -49,13 +50,12 @@ INLINE vr exp2_split(vr x, vr *f) {
     return (vr)((vi)t << (REAL_BITS == 32 ? 23 : 52));
 }
 
-/* 2^x for x <= 0, below 1 ulp; results under the normal range are 0, also for x = -inf; NaN stays NaN. */
+/* 2^x for x <= 0, below 1 ulp. From x = -127 (f64: -1023) down, -inf included, the exponent field of 2^n is 0 and the
+ * result exactly 0. NaN stays NaN: v_max() returns its second operand then. */
 INLINE vr v_exp2(vr x) {
     vr f;
-    const vr scale = exp2_split(x, &f);
-    const vr y = v_fma(exp2_fraction(f), f, v_set(1)) * scale;
-    const vi underflow = x < v_set(REAL(-126.0, -1022.0));
-    return v_and(~underflow, y);
+    const vr scale = exp2_split(v_max(v_set(REAL(-127.0, -1023.0)), x), &f);
+    return v_fma(exp2_fraction(f), f, v_set(1)) * scale;
 }
 
 /* tanh x = (e^2x - 1) / (e^2x + 1) on |x|, with e^2x - 1 = 2^n (2^f - 1) + (2^n - 1) free of cancellation. */
@@ -78,7 +78,7 @@ INLINE vr v_tanh(vr x) {
 INLINE void multiply(const int n_i, const int n_v, int64_t n, const real *restrict a,
                      ptrdiff_t a_row, ptrdiff_t a_step, const real *restrict b, ptrdiff_t b_step,
                      vr *sums) {
-    for (int64_t c = 0; c < n; c++) {
+    UNROLL_4 for (int64_t c = 0; c < n; c++) {
         vr column[MAX_VECS];
         UNROLL for (int v = 0; v < n_v; v++) column[v] = v_load(b + v * VL);
         UNROLL for (int i = 0; i < n_i; i++) {
@@ -93,12 +93,29 @@ INLINE void multiply(const int n_i, const int n_v, int64_t n, const real *restri
     }
 }
 
-/* n_i rows of S^T = K Q^T; raises max when the scores are final (max != NULL). */
-INLINE void score_strip(const int n_i, const int n_v, const attni_visit *t, const real *k, real *s,
-                        vr *max) {
+/* Lane mask of vector v from the allow bits of one key. */
+INLINE vi visible_lanes(uint64_t allow, int v) {
+    vi lane_bit;
+    UNROLL for (int x = 0; x < VL; x++) lane_bit[x] = (real_int)1 << x;
+    const vi bits = v_set_int((real_int)((allow >> (v * VL)) & (((uint64_t)1 << VL) - 1)));
+    return (bits & lane_bit) != 0;
+}
+
+/* n_i rows of S^T = K Q^T. Final scores (max != NULL) are masked by the allow bits of their keys, unless NULL, and raise
+ * max; otherwise adjust_scores() will do that. */
+INLINE void score_strip(const int n_i, const int n_v, const attni_visit *t, const real *k,
+                        const uint64_t *allow, real *s, vr *max) {
     vr sums[ACCUMULATORS];
     UNROLL for (int x = 0; x < n_i * n_v; x++) sums[x] = v_zero();
     multiply(n_i, n_v, t->d_k, k, t->k_stride, 1, t->q_t, LANES(n_v), sums);
+    if (allow) {
+        UNROLL for (int i = 0; i < n_i; i++) {
+            UNROLL for (int v = 0; v < n_v; v++) {
+                vr *x = &sums[i * n_v + v];
+                *x = v_select(visible_lanes(allow[i], v), *x, v_set(-__builtin_inff()));
+            }
+        }
+    }
     UNROLL for (int i = 0; i < n_i; i++) {
         UNROLL for (int v = 0; v < n_v; v++) {
             v_store(s + (i * n_v + v) * VL, sums[i * n_v + v]);
@@ -107,39 +124,53 @@ INLINE void score_strip(const int n_i, const int n_v, const attni_visit *t, cons
     }
 }
 
-INLINE void prefetch_rows(int n_rows, int64_t d, const real *rows, ptrdiff_t stride) {
+/* Addresses are computed as integers: rows ahead may lie beyond the tensor, which a prefetch may touch and a pointer not. */
+INLINE void prefetch_rows(int n_rows, int64_t d, const void *rows, ptrdiff_t stride,
+                          int32_t first) {
     for (int i = 0; i < n_rows; i++) {
+        const uintptr_t row = (uintptr_t)rows + sizeof(real) * (uintptr_t)((first + i) * stride);
         for (int64_t c = 0; c < d; c += 64 / (int)sizeof(real)) {
-            __builtin_prefetch(
-                (const void *)((uintptr_t)rows + sizeof(real) * (uintptr_t)(i * stride + c)), 0, 2);
+            __builtin_prefetch((const void *)(row + sizeof(real) * (uintptr_t)c), 0, 2);
         }
     }
 }
 
 /* The first panel that meets a tile pulls V in while it computes scores: V is later read by columns, which hardware
  * prefetchers do not follow; and K a few rows ahead. The largest gain after the micro-kernel (docs/speed.md). */
-INLINE void prefetch_strip(const attni_visit *t, const real *k, const real *v, int n_rows) {
+INLINE void prefetch_strip(const attni_visit *t, int32_t key, int n_rows) {
     enum { ROWS_AHEAD = 8 };
-    prefetch_rows(n_rows, t->d_v, v, t->v_stride);
-    prefetch_rows(n_rows, t->d_k, k + ROWS_AHEAD * t->k_stride, t->k_stride);
+    prefetch_rows(n_rows, t->d_v, t->v, t->v_stride, key);
+    prefetch_rows(n_rows, t->d_k, t->k, t->k_stride, key + ROWS_AHEAD);
+}
+
+/* The allow bits of n_i keys, or NULL when every lane sees all of them. */
+INLINE const uint64_t *partial_allow(const uint64_t *allow, const int n_i) {
+    uint64_t all = ~(uint64_t)0;
+    if (!allow) return NULL;
+    UNROLL for (int i = 0; i < n_i; i++) all &= allow[i];
+    return all == ~(uint64_t)0 ? NULL : allow;
+}
+
+INLINE void score_rows(const int n_i, const int n_v, const attni_visit *t, int32_t key, real *s,
+                       vr *max) {
+    const real *k = (const real *)t->k + key * t->k_stride;
+    const uint64_t *allow = max && t->allow ? partial_allow(t->allow + key, n_i) : NULL;
+    score_strip(n_i, n_v, t, k, allow, s, max);
 }
 
 INLINE void score_segment(const int n_v, const attni_visit *t, attni_segment segment, real *s,
                           vr *max) {
-    const real *k = (const real *)t->k + segment.key * t->k_stride;
-    const real *v = (const real *)t->v + segment.key * t->v_stride;
-    const int n = segment.n;
-    int j = 0;
-    for (; j + ROWS(n_v) <= n; j += ROWS(n_v)) {
-        if (t->prefetch) prefetch_strip(t, k + j * t->k_stride, v + j * t->v_stride, ROWS(n_v));
-        score_strip(ROWS(n_v), n_v, t, k + j * t->k_stride, s + j * LANES(n_v), max);
+    const int32_t end = segment.key + segment.n;
+    int32_t key = segment.key;
+    for (; key + ROWS(n_v) <= end; key += ROWS(n_v), s += ROWS(n_v) * LANES(n_v)) {
+        if (t->prefetch) prefetch_strip(t, key, ROWS(n_v));
+        score_rows(ROWS(n_v), n_v, t, key, s, max);
     }
     if (ROWS(n_v) > 4) {
-        for (; j + 4 <= n; j += 4)
-            score_strip(4, n_v, t, k + j * t->k_stride, s + j * LANES(n_v), max);
+        for (; key + 4 <= end; key += 4, s += 4 * LANES(n_v)) score_rows(4, n_v, t, key, s, max);
     }
-    for (; j + 2 <= n; j += 2) score_strip(2, n_v, t, k + j * t->k_stride, s + j * LANES(n_v), max);
-    if (j < n) score_strip(1, n_v, t, k + j * t->k_stride, s + j * LANES(n_v), max);
+    for (; key + 2 <= end; key += 2, s += 2 * LANES(n_v)) score_rows(2, n_v, t, key, s, max);
+    if (key < end) score_rows(1, n_v, t, key, s, max);
 }
 
 /* n_i rows of O^T = alpha O^T + V^T P^T: the tile is summed from zero, then merged. */
@@ -176,14 +207,6 @@ INLINE void sum_values(const int n_v, const attni_visit *t, const real *alpha) {
 
 /* ------------------------------------------------------- scores that need more than q.k */
 
-/* Lane mask of vector v from the allow bits of one key. */
-INLINE vi visible_lanes(uint64_t allow, int v) {
-    vi lane_bit;
-    UNROLL for (int x = 0; x < VL; x++) lane_bit[x] = (real_int)1 << x;
-    const vi bits = v_set_int((real_int)((allow >> (v * VL)) & (((uint64_t)1 << VL) - 1)));
-    return (bits & lane_bit) != 0;
-}
-
 /* capped -> biased -> masked, for vector v of the score of one key; row is its place among the keys of the visit. */
 INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, int v, int32_t row,
                        int32_t key) {
@@ -209,7 +232,7 @@ INLINE void adjust_scores(const int n_v, const attni_visit *t, vr *max) {
             const int32_t key = t->segments[g].key + j;
             UNROLL for (int v = 0; v < n_v; v++) {
                 vr x = v_load(s + v * VL);
-                if (t->modify) x = modify_score(n_v, t->modify, x, v, row, key);
+                x = modify_score(n_v, t->modify, x, v, row, key);
                 if (t->allow)
                     x = v_select(visible_lanes(t->allow[key], v), x, v_set(-__builtin_inff()));
                 v_store(s + v * VL, x);
@@ -300,12 +323,16 @@ static void drop_weights(const attni_visit *t) {
 
 /* ----------------------------------------------------------------- poison under a mask */
 
-static bool values_are_finite(const attni_visit *t) {
+/* Are the values of all keys finite that some lane does not see? A bias may hide any key. */
+static bool hidden_values_are_finite(const attni_visit *t) {
+    const bool biased = t->modify && t->modify->bias;
     vr nan_if_not = v_zero();
     real tail = 0;
     for (int32_t g = 0; g < t->n_segments; g++) {
         for (int32_t j = 0; j < t->segments[g].n; j++) {
-            const real *v = (const real *)t->v + (t->segments[g].key + j) * t->v_stride;
+            const int32_t key = t->segments[g].key + j;
+            if (!biased && t->allow[key] == ~(uint64_t)0) continue;
+            const real *v = (const real *)t->v + key * t->v_stride;
             int64_t c = 0;
             for (; c + VL <= t->d_v; c += VL) nan_if_not = nan_if_not + v_load(v + c) * v_zero();
             for (; c < t->d_v; c++) tail += v[c] * 0;
@@ -344,25 +371,24 @@ static void sum_values_guarded(const attni_visit *t, const real *alpha) {
 /* ------------------------------------------------------------------------------ visit */
 
 INLINE void visit(const int n_v, const attni_visit *t) {
-    const bool partial = t->allow || (t->modify && t->modify->bias);
+    const bool may_hide = t->allow || (t->modify && t->modify->bias);
     vr max[MAX_VECS], from[MAX_VECS];
     real alpha[LANES(MAX_VECS)];
     UNROLL for (int v = 0; v < n_v; v++) max[v] = v_set(-REAL_MAX);
-    const bool adjust = t->allow || t->modify;
     real *s = t->scores;
     for (int32_t g = 0; g < t->n_segments; g++) {
-        if (adjust) {
+        if (t->modify) {
             score_segment(n_v, t, t->segments[g], s, NULL);
         } else {
             score_segment(n_v, t, t->segments[g], s, max);
         }
         s += t->segments[g].n * LANES(n_v);
     }
-    if (adjust) adjust_scores(n_v, t, max);
+    if (t->modify) adjust_scores(n_v, t, max);
     raise_maximum(n_v, t, max, from, alpha);
     exponentiate(n_v, t, from, alpha);
     if (t->dropout) drop_weights(t);
-    if (partial && !values_are_finite(t)) {
+    if (may_hide && !hidden_values_are_finite(t)) {
         sum_values_guarded(t, alpha);
     } else {
         sum_values(n_v, t, alpha);

@@ -47,9 +47,11 @@ typedef int64_t real_int;
 
 #define INLINE static inline __attribute__((always_inline))
 #ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
+#define UNROLL   _Pragma("clang loop unroll(full)")
+#define UNROLL_4 _Pragma("clang loop unroll(disable)") /* clang spills what gcc does not */
 #else
-#define UNROLL _Pragma("GCC unroll 32")
+#define UNROLL   _Pragma("GCC unroll 32")
+#define UNROLL_4 _Pragma("GCC unroll 4")
 #endif
 
 /* Stops the compiler from moving a later load up. The micro-kernel fills the register file exactly; a broadcast
@@ -72,6 +74,7 @@ INLINE int v_any(vi mask) {
     return any != 0;
 }
 
+#ifndef HAVE_V_TRANSPOSE
 /* VL x VL transpose in log2(VL) rounds of zipping row i with row i + VL/2. */
 #if VBYTES / (REAL_BITS / 8) == 2
 #define ZIP_LOW(a, b)  __builtin_shufflevector(a, b, 0, 2)
@@ -103,5 +106,6 @@ INLINE void v_transpose(vr *rows) {
     (void)rows; /* one lane */
 #endif
 }
+#endif
 
 #endif
