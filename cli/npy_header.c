@@ -47,7 +47,8 @@ static bool expect(cursor *c, char wanted) {
 /* A quoted string without escapes. */
 static bool take_string(cursor *c, char *text, size_t size) {
     skip_spaces(c);
-    const char quote = c->at < c->end ? *c->at : 0;
+    if (c->at == c->end) return npy_fail(c->say, "header ends where a string was expected");
+    const char quote = *c->at;
     if (quote != '\'' && quote != '"')
         return npy_fail(c->say, "header lacks a quoted string (structured types and Python objects "
                                 "are not supported)");

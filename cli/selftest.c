@@ -20,14 +20,21 @@ static const cli_spec spec = {
     .n_options = sizeof options / sizeof *options,
 };
 
-static void print_line(void *user, const char *line) {
-    (void)user;
-    printf("  %s\n", line);
-    fflush(stdout);
-}
+/* Where lines go: straight to the reader, or into a list. */
+typedef struct listener {
+    json_t *lines; /* NULL: print */
+    int n;
+} listener;
 
-static void keep_line(void *user, const char *line) {
-    json_array_append_new(user, json_string(line));
+static void hear(void *user, const char *line) {
+    listener *to = user;
+    to->n++;
+    if (to->lines) {
+        json_array_append_new(to->lines, json_string(line));
+    } else {
+        printf("  %s\n", line);
+        fflush(stdout);
+    }
 }
 
 int cmd_selftest(int argc, char **argv) {
@@ -35,19 +42,19 @@ int cmd_selftest(int argc, char **argv) {
     const int parsed = cli_parse(&spec, argc, argv, &o);
     if (parsed != CLI_GO) return parsed;
     attn_error error = {""};
+    listener to = {.lines = o.common.json ? json_array() : NULL};
     const double begin = out_clock();
-    json_t *lines = o.common.json ? json_array() : NULL;
-    const attn_status status = attn_selftest(o.common.json ? keep_line : print_line, lines, &error);
+    const attn_status status = attn_selftest(hear, &to, &error);
     const bool ok = status == ATTN_OK;
     const double seconds = out_clock() - begin;
     if (o.common.json) {
         const int code =
             out_json(json_pack("{s:b, s:s?, s:f, s:o}", "ok", ok, "error",
-                               ok ? NULL : error.message, "seconds", seconds, "lines", lines));
+                               ok ? NULL : error.message, "seconds", seconds, "lines", to.lines));
         if (code != CLI_OK) return code;
     } else if (ok) {
         char text[OUT_NUMBER];
-        printf("%sall checks held%s (%s)\n", out_begin(stdout, OUT_GOOD),
+        printf("%sall %d checks held%s (%s)\n", out_begin(stdout, OUT_GOOD), to.n,
                out_begin(stdout, OUT_PLAIN), out_seconds(seconds, text));
     }
     if (ok) return CLI_OK;

@@ -51,9 +51,12 @@ static void *lane_row(const attni_rows *rows, int x, const attn_tensor *t) {
 /* Pointers to the rows of all lanes in a tensor shaped like q or out. */
 static void lane_rows(const attni_rows *rows, const attn_tensor *t, void **to) {
     const int64_t step = t->stride[2] * attni_dtype_size(t->dtype);
-    for (int x = 0; x < rows->n; x++) {
-        const bool next = x > 0 && rows->i[x] > 0; /* same head as the lane before */
-        to[x] = next ? (char *)to[x - 1] + step : lane_row(rows, x, t);
+    for (int x = 0; x < rows->n;) {
+        char *row = lane_row(rows, x, t);
+        do { /* the rows of one head lie a stride apart */
+            to[x++] = row;
+            row += step;
+        } while (x < rows->n && rows->i[x] > 0);
     }
 }
 
@@ -282,7 +285,7 @@ static void meet_keys(const task_state *s, const attni_sequence *seq) {
             widen_tile(s, seq, attni_max(lo, t.first), attni_min(hi, t.first + ATTNI_KEY_TILE),
                        t.first);
         }
-        bool prefetch = !s->plan->half && (s->n_panels > 1 || seq->n_k > ATTNI_KEY_TILE);
+        bool prefetch = !s->plan->half && seq->n_k > ATTNI_KEY_TILE; /* else it is near already */
         for (int p = 0; p < s->n_panels; p++) {
             if (!attni_rows_view(&panel_at(s, p)->rows, t.first, s->view)) continue;
             visit_tile(s, panel_at(s, p), &t, prefetch);

@@ -26,17 +26,25 @@ void attni_visible_range(const attn_args *a, const attni_sequence *seq, int64_t 
     *hi = attni_max(end, *lo);
 }
 
-void attni_rows_begin(attni_rows *rows) {
-    const attn_args *a = rows->args;
-    const bool ranges_differ = a->causal || a->window_left >= 0 || a->window_right >= 0;
-    int64_t any_lo = INT64_MAX, any_hi = 0, all_lo = 0, all_hi = INT64_MAX, lo = 0, common_hi = 0;
-    attni_visible_range(a, &rows->seq, 0, &lo, &common_hi);
+/* Every row sees the same keys: no causal mask, no window, no padding rows. */
+static void begin_same(attni_rows *rows) {
+    int64_t lo, hi;
+    attni_visible_range(rows->args, &rows->seq, 0, &lo, &hi);
     for (int x = 0; x < rows->n; x++) {
-        int64_t hi = rows->i[x] < rows->seq.n_q ? common_hi : 0;
-        if (ranges_differ) attni_visible_range(a, &rows->seq, rows->i[x], &lo, &hi);
         rows->lo[x] = lo;
         rows->hi[x] = hi;
-        rows->next_run[x] = 0;
+    }
+    rows->any_lo = rows->all_lo = lo;
+    rows->any_hi = rows->all_hi = hi;
+}
+
+static void begin_each(attni_rows *rows) {
+    int64_t any_lo = INT64_MAX, any_hi = 0, all_lo = 0, all_hi = INT64_MAX;
+    for (int x = 0; x < rows->n; x++) {
+        int64_t lo, hi;
+        attni_visible_range(rows->args, &rows->seq, rows->i[x], &lo, &hi);
+        rows->lo[x] = lo;
+        rows->hi[x] = hi;
         any_lo = lo < hi ? attni_min(any_lo, lo) : any_lo;
         any_hi = lo < hi ? attni_max(any_hi, hi) : any_hi;
         all_lo = attni_max(all_lo, lo);
@@ -46,6 +54,18 @@ void attni_rows_begin(attni_rows *rows) {
     rows->any_hi = any_hi;
     rows->all_lo = all_lo;
     rows->all_hi = all_hi;
+}
+
+void attni_rows_begin(attni_rows *rows) {
+    const attn_args *a = rows->args;
+    const bool same =
+        !a->causal && a->window_left < 0 && a->window_right < 0 && rows->seq.rows == rows->seq.n_q;
+    if (same) {
+        begin_same(rows);
+    } else {
+        begin_each(rows);
+    }
+    if (a->pattern) memset(rows->next_run, 0, sizeof rows->next_run);
 }
 
 /* ------------------------------------------------------------------------- one row */

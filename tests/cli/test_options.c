@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_options.c - the option parser (cli/options.h): values, forms, refusals, suggestions. Messages
+ * go to standard error; tests/cli/test_cli.py reads them. */
+#include "options.h"
+
+#include "check.h"
+
+typedef struct settings {
+    cli_common common;
+    bool flag;
+    const char *text;
+    int64_t number;
+    uint64_t seed;
+    double real;
+    int choice;
+    cli_texts texts;
+} settings;
+
+#define AT(field) .at = offsetof(settings, field)
+static const cli_option options[] = {
+    {.kind = CLI_SECTION, .name = "Section"},
+    {.kind = CLI_FLAG, .name = "flag", .letter = 'f', AT(flag), .help = ""},
+    {.kind = CLI_TEXT, .name = "text", .letter = 't', AT(text), .value = "T", .help = ""},
+    {.kind = CLI_INT, .name = "number", AT(number), .value = "N", .help = "", .min = -2, .max = 9},
+    {.kind = CLI_UINT, .name = "seed", AT(seed), .value = "N", .help = ""},
+    {.kind = CLI_REAL, .name = "real", AT(real), .value = "X", .help = ""},
+    {.kind = CLI_CHOICE, .name = "choice", AT(choice), .value = "ant|bee|beetle", .help = ""},
+    {.kind = CLI_TEXTS, .name = "texts", AT(texts), .value = "T", .help = ""},
+    {.kind = CLI_REFUSED, .name = "later", .help = "not in this version"},
+    CLI_COMMON_OPTIONS,
+};
+static const cli_spec spec = {.command = "test",
+                              .usage = "test",
+                              .about = "",
+                              .options = options,
+                              .n_options = sizeof options / sizeof *options};
+
+enum { MAX_WORDS = 16 };
+
+/* Parses the words of a line, separated by single spaces. */
+static int parse(const char *line, settings *s) {
+    static char copy[400];
+    char *argv[MAX_WORDS + 2] = {copy};
+    int argc = 1;
+    *s = (settings){.number = 5, .choice = -1};
+    copy[0] = 0;
+    snprintf(copy + 1, sizeof copy - 1, "%s", line);
+    for (char *at = copy + 1; *at && argc < MAX_WORDS;) {
+        argv[argc++] = at;
+        while (*at && *at != ' ') at++;
+        if (*at) *at++ = 0;
+    }
+    return cli_parse(&spec, argc, argv, s);
+}
+
+static void check_refused(const char *line) {
+    settings s;
+    CHECK_MSG(parse(line, &s) == CLI_USAGE, "not refused: %s", line);
+}
+
+TEST(no_words_leave_the_defaults) {
+    settings s;
+    CHECK_INT(parse("", &s), CLI_GO);
+    CHECK_INT(s.number, 5);
+    CHECK_INT(s.choice, -1);
+    CHECK(!s.flag && !s.text && s.texts.n == 0);
+}
+
+TEST(a_value_follows_as_a_word_or_after_an_equals_sign) {
+    settings s;
+    CHECK_INT(parse("--text a --number=7", &s), CLI_GO);
+    CHECK_STR(s.text, "a");
+    CHECK_INT(s.number, 7);
+}
+
+TEST(a_letter_takes_its_value_in_three_ways) {
+    settings s;
+    static const char *const lines[] = {"-t out.npy", "-tout.npy", "-t=out.npy"};
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(parse(lines[i], &s), CLI_GO);
+        CHECK_STR(s.text, "out.npy");
+    }
+}
+
+TEST(a_single_dash_is_a_value) {
+    settings s;
+    CHECK_INT(parse("--text -", &s), CLI_GO);
+    CHECK_STR(s.text, "-");
+}
+
+TEST(negative_numbers_are_values_not_options) {
+    settings s;
+    CHECK_INT(parse("--number -2 --real -1.5e-3", &s), CLI_GO);
+    CHECK_INT(s.number, -2);
+    CHECK_NEAR(s.real, -1.5e-3, 0);
+}
+
+TEST(an_option_is_not_taken_for_a_value) {
+    check_refused("--text --flag");
+    check_refused("--text");
+    check_refused("-t");
+}
+
+TEST(after_an_equals_sign_anything_is_a_value) {
+    settings s;
+    CHECK_INT(parse("--text=--flag", &s), CLI_GO);
+    CHECK_STR(s.text, "--flag");
+    CHECK(!s.flag);
+    CHECK_INT(parse("--text=", &s), CLI_GO);
+    CHECK_STR(s.text, "");
+}
+
+TEST(numbers_out_of_range_are_refused) {
+    check_refused("--number -3");
+    check_refused("--number 10");
+    check_refused("--number 99999999999999999999");
+}
+
+TEST(numbers_with_anything_else_are_refused) {
+    static const char *const lines[] = {"--number 1x", "--number=",  "--number 1.0", "--number 0x1",
+                                        "--number -",  "--real inf", "--real nan",   "--real 1e999",
+                                        "--real 1,5",  "--seed -1",  "--seed=",      "--number=+3"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines && !check_has_failed(); i++)
+        check_refused(lines[i]);
+}
+
+TEST(a_seed_may_have_all_64_bits) {
+    settings s;
+    CHECK_INT(parse("--seed 18446744073709551615", &s), CLI_GO);
+    CHECK(s.seed == UINT64_MAX);
+    check_refused("--seed 18446744073709551616");
+}
+
+TEST(choices_are_whole_words) {
+    settings s;
+    CHECK_INT(parse("--choice bee", &s), CLI_GO);
+    CHECK_INT(s.choice, 1);
+    CHECK_INT(parse("--choice beetle", &s), CLI_GO);
+    CHECK_INT(s.choice, 2);
+    check_refused("--choice be");
+    check_refused("--choice ant|bee");
+    check_refused("--choice=");
+}
+
+TEST(repeated_options_add_up_to_a_limit) {
+    settings s;
+    CHECK_INT(parse("--texts a --texts b", &s), CLI_GO);
+    CHECK_INT(s.texts.n, 2);
+    CHECK_STR(s.texts.item[1], "b");
+    check_refused("--texts=1 --texts=2 --texts=3 --texts=4 --texts=5 --texts=6 --texts=7 --texts=8 "
+                  "--texts=9");
+}
+
+TEST(a_flag_takes_no_value) {
+    check_refused("--flag=1");
+    check_refused("-fx");
+}
+
+TEST(names_are_not_abbreviated) {
+    check_refused("--fla");
+    check_refused("--Section");
+    check_refused("--");
+    check_refused("-x");
+    check_refused("--=");
+}
+
+TEST(loose_words_are_refused) {
+    check_refused("word");
+    check_refused("-");
+}
+
+TEST(refused_options_are_refused_with_and_without_value) {
+    check_refused("--later");
+    check_refused("--later x");
+    check_refused("--later=x");
+}
+
+TEST(lists_of_numbers_are_split_at_commas) {
+    int64_t v[4];
+    CHECK_INT(cli_parse_ints("5,-3,0", v, 4), 3);
+    CHECK_INT(v[0], 5);
+    CHECK_INT(v[1], -3);
+    CHECK_INT(v[2], 0);
+}
+
+TEST(broken_lists_are_refused) {
+    static const char *const lists[] = {"", ",", "1,", ",1", "1,,2", "1 ,2", "1,2,3,4,5", "a"};
+    int64_t v[4];
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        CHECK_MSG(cli_parse_ints(lists[i], v, 4) == -1, "accepted: %s", lists[i]);
+}
+
+TEST(distance_counts_letters) {
+    CHECK_INT(cli_distance("window", "window"), 0);
+    CHECK_INT(cli_distance("windw", "window"), 1);   /* one missing */
+    CHECK_INT(cli_distance("windoww", "window"), 1); /* one too many */
+    CHECK_INT(cli_distance("wondow", "window"), 1);  /* one wrong */
+    CHECK_INT(cli_distance("iwndow", "window"), 1);  /* two swapped */
+    CHECK_INT(cli_distance("", "abc"), 3);
+    CHECK_INT(cli_distance("abc", ""), 3);
+    CHECK_INT(cli_distance("kitten", "sitting"), 3);
+}
+
+static const char *word_at(const void *arg, size_t i) { return ((const char *const *)arg)[i]; }
+
+TEST(the_nearest_word_is_found_and_far_ones_are_not) {
+    const char *const words[] = {"causal", "window", "weights", "temperature"};
+    CHECK_STR(cli_nearest("casual", 4, word_at, words), "causal");
+    CHECK_STR(cli_nearest("temp", 4, word_at, words), "temperature");
+    CHECK_STR(cli_nearest("wieghts", 4, word_at, words), "weights");
+    CHECK(!cli_nearest("xyz", 4, word_at, words));
+    CHECK(!cli_nearest("", 4, word_at, words));
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* problem.h - random attention problems that a seed names: shapes, strides, dtypes, masks and every
+ * other option of attn_args, all buffers between guard pages, padding in inputs filled with NaN.
+ * A problem is a pure function of its spec on every machine; the logical values of q, k and v do not
+ * depend on layout or features, so that two specs can be compared. Called by tests/kernels/. */
+#ifndef PROBLEM_H
+#define PROBLEM_H
+
+#include "guard.h"
+
+#include "attn/attn.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ------------------------------------------------------------------------------ random numbers */
+
+typedef struct random_stream {
+    uint64_t state;
+} random_stream;
+
+/* Streams of one seed with different tags are independent. */
+random_stream random_begin(uint64_t seed, uint64_t tag);
+uint64_t random_bits(random_stream *r);
+int64_t random_below(random_stream *r, int64_t n);                /* 0 .. n-1; n >= 1 */
+double random_between(random_stream *r, double low, double high); /* uniform, a multiple of 2^-53 */
+bool random_chance(random_stream *r, double probability);
+
+/* -------------------------------------------------------------------------------------- problems */
+
+/* What a problem may have beyond q, k and v. */
+enum {
+    PROBLEM_CAUSAL = 1 << 0,
+    PROBLEM_WINDOW = 1 << 1,
+    PROBLEM_MASK = 1 << 2,
+    PROBLEM_BIAS = 1 << 3,
+    PROBLEM_PATTERN = 1 << 4,
+    PROBLEM_LENGTHS = 1 << 5,
+    PROBLEM_PACKED = 1 << 6, /* ignored beside LENGTHS, which excludes it */
+    PROBLEM_OFFSET = 1 << 7,
+    PROBLEM_ALIBI = 1 << 8,
+    PROBLEM_SINKS = 1 << 9,
+    PROBLEM_SOFTCAP = 1 << 10,
+    PROBLEM_TEMPERATURE = 1 << 11,
+    PROBLEM_SCALE = 1 << 12,
+    PROBLEM_DROPOUT = 1 << 13,
+    PROBLEM_EVERYTHING = (1 << 14) - 1
+};
+
+typedef enum problem_layout {
+    LAYOUT_BHSD,
+    LAYOUT_BSHD,
+    LAYOUT_QKV,      /* a row holds all heads of q, k, v and out; n_q == n_k, else as BSHD */
+    LAYOUT_PADDED,   /* gaps between rows, heads and batches */
+    LAYOUT_REVERSED, /* some strides negative */
+    LAYOUT_REPEATED, /* some strides of q, k, v zero */
+    LAYOUT_COUNT
+} problem_layout;
+
+enum { PROBLEM_MAX_B = 8, PROBLEM_MAX_H = 16 };
+
+typedef struct problem_spec {
+    uint64_t seed;
+    attn_dtype dtype;
+    int64_t B; /* batches, or sequences if packed; at most PROBLEM_MAX_B */
+    int64_t H, H_kv;
+    int64_t n_q, n_k; /* packed: of all sequences together */
+    int64_t d_k, d_v;
+    unsigned features;
+    problem_layout layout;
+} problem_spec;
+
+/* A random spec. vl lanes per vector and `lanes` per panel are what sizes are drawn around. */
+problem_spec problem_draw(uint64_t seed, attn_dtype dtype, int vl, int lanes);
+
+enum { BUFFER_Q, BUFFER_K, BUFFER_V, BUFFER_OUT, BUFFER_LSE, BUFFER_MASK, BUFFER_BIAS, BUFFERS };
+
+typedef struct problem {
+    problem_spec spec;
+    attn_args args;
+    attn_tensor out, lse;
+    guard buffer[BUFFERS];          /* unused ones have size 0 */
+    unsigned char *before[BUFFERS]; /* what problem_remember() saw */
+    attn_mask *pattern;
+    int64_t offsets[PROBLEM_MAX_B], len_q[PROBLEM_MAX_B], len_k[PROBLEM_MAX_B];
+    int64_t cu_q[PROBLEM_MAX_B + 1], cu_k[PROBLEM_MAX_B + 1];
+    double alibi[PROBLEM_MAX_H], sinks[PROBLEM_MAX_H];
+    char text[1200]; /* the seed and everything else, for messages */
+} problem;
+
+/* Fills *p, which must then stay where it is. On false the test has already failed (no memory). */
+bool problem_make(problem *p, const problem_spec *spec);
+/* Also of a problem whose problem_make() gave false. */
+void problem_free(problem *p);
+
+/* Rows and keys of sequence s (a batch entry, or packed), lengths considered. */
+int64_t problem_rows(const problem *p, int64_t s);
+int64_t problem_keys(const problem *p, int64_t s);
+/* Does query i of head h of sequence s see key j? By the words of attn.h, one condition each. */
+bool problem_sees(const problem *p, int64_t s, int64_t h, int64_t i, int64_t j);
+
+/* Runs attn_forward() with a workspace of exactly attn_forward_workspace() bytes between guard
+ * pages. False, and a failed test, if it does not return ATTN_OK, if a byte changed that belongs to
+ * neither out nor lse, or if it wrote beside the workspace. */
+bool problem_run(problem *p, attn_ctx *ctx);
+/* Takes the bytes as they are now for the ones that problem_run() must keep. */
+void problem_remember(problem *p);
+
+/* An element as double, and back, rounded to the dtype. Strides are taken as they are. */
+double tensor_get(const attn_tensor *t, int64_t b, int64_t h, int64_t i, int64_t j);
+void tensor_set(const attn_tensor *t, const int64_t at[4], double x);
+/* Address of an element. */
+void *tensor_at(const attn_tensor *t, const int64_t at[4]);
+
+/* How often to repeat: `full` natively; less under sanitizers and where the environment variable
+ * ATTN_TEST_PERCENT says so; at least once. */
+int test_rounds(int full);
+
+#endif
