@@ -1,8 +1,272 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* selftest.c - lets anybody check this library on their own machine: every usable instruction set against the oracle, the
+ * bits over threads and instruction sets, poison, rows that see nothing. Uses the public interface only.
+ * Test: tests/unit/test_selftest.c; the hashes also across machines: tests/arch. */
 #include "core/base.h"
+#include "core/half.h"
+#include "core/rng.h"
+#include "kernels/kernels.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { B = 2, H = 4, H_KV = 2, N_Q = 203, N_K = 317, D_K = 40, D_V = 33, N_THREADS = 4 };
+enum { Q_SIZE = B * H * N_Q * D_K, K_SIZE = B * H_KV * N_K * D_K, V_SIZE = B * H_KV * N_K * D_V };
+enum { OUT_SIZE = B * H * N_Q * D_V, LSE_SIZE = B * H * N_Q, BIAS_SIZE = H * N_Q * N_K };
+
+static const int thread_counts[N_THREADS] = {1, 2, 3, 7};
+
+/* The inputs are the same numbers on every machine: integers from Philox, scaled by powers of two. */
+typedef struct test_data {
+    double q[Q_SIZE], k[K_SIZE], v[V_SIZE], bias[BIAS_SIZE]; /* of the dtype under test */
+    double out[OUT_SIZE], lse[LSE_SIZE];
+    double true_out[OUT_SIZE], true_lse[LSE_SIZE];
+    double slopes[H], sinks[H];
+} test_data;
+
+typedef struct tester {
+    void (*say)(void *user, const char *line);
+    void *user;
+    attn_error *err;
+    attn_status status;
+    test_data *data;
+} tester;
+
+static void report(tester *t, bool ok, const char *format, ...) ATTNI_PRINTF(3, 4);
+static void report(tester *t, bool ok, const char *format, ...) {
+    char line[200], text[220];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    snprintf(text, sizeof text, "%-4s %s", ok ? "ok" : "FAIL", line);
+    if (t->say) t->say(t->user, text);
+    if (!ok && t->status == ATTN_OK)
+        t->status = attni_fail(t->err, ATTN_E_SELFTEST, "selftest: %s", line);
+}
+
+/* ---------------------------------------------------------------------------- inputs */
+
+static void store(void *array, attn_dtype dtype, int64_t at, double x) {
+    switch (dtype) {
+    case ATTN_F64: ((double *)array)[at] = x; break;
+    case ATTN_F32: ((float *)array)[at] = (float)x; break;
+    case ATTN_F16: ((uint16_t *)array)[at] = attni_f32_to_f16((float)x); break;
+    default: ((uint16_t *)array)[at] = attni_f32_to_bf16((float)x); break;
+    }
+}
+
+static double load(const void *array, attn_dtype dtype, int64_t at) {
+    switch (dtype) {
+    case ATTN_F64: return ((const double *)array)[at];
+    case ATTN_F32: return ((const float *)array)[at];
+    case ATTN_F16: return attni_f16_to_f32(((const uint16_t *)array)[at]);
+    default: return attni_bf16_to_f32(((const uint16_t *)array)[at]);
+    }
+}
+
+/* Numbers in [-2, 2) with 8 bits, exact in every dtype. */
+static void fill(void *array, attn_dtype dtype, int64_t n, uint64_t key) {
+    for (int64_t i = 0; i < n; i++) {
+        const attni_philox r = attni_philox4x32(key, (uint32_t)i, 0, 0, 0);
+        store(array, dtype, i, ((double)(r.word[0] >> 24) - 128) / 64);
+    }
+}
+
+static attn_args make_args(test_data *d, attn_dtype dtype) {
+    attn_args a;
+    attn_args_init(&a);
+    fill(d->q, dtype, Q_SIZE, 1);
+    fill(d->k, dtype, K_SIZE, 2);
+    fill(d->v, dtype, V_SIZE, 3);
+    fill(d->bias, dtype, BIAS_SIZE, 4);
+    for (int h = 0; h < H; h++) {
+        d->slopes[h] = 0.25 / (1 << h);
+        d->sinks[h] = 0.5 * h;
+    }
+    a.q = attn_tensor_bhsd(d->q, dtype, B, H, N_Q, D_K);
+    a.k = attn_tensor_bhsd(d->k, dtype, B, H_KV, N_K, D_K);
+    a.v = attn_tensor_bhsd(d->v, dtype, B, H_KV, N_K, D_V);
+    return a;
+}
+
+static attn_dtype lse_dtype(attn_dtype dtype) { return dtype == ATTN_F64 ? ATTN_F64 : ATTN_F32; }
+
+static attn_status run(tester *t, attn_isa isa, int threads, const attn_args *a) {
+    attn_ctx_options options;
+    attn_ctx_options_init(&options);
+    options.isa = isa;
+    options.threads = threads;
+    attn_ctx *ctx;
+    ATTN_TRY(attn_ctx_create(&options, &ctx, t->err));
+    const attn_tensor out = attn_tensor_bhsd(t->data->out, a->q.dtype, B, H, N_Q, D_V);
+    const attn_tensor lse = attn_tensor_bhsd(t->data->lse, lse_dtype(a->q.dtype), B, H, N_Q, 1);
+    const attn_status status = attn_forward(ctx, a, &out, &lse, t->err);
+    attn_ctx_destroy(ctx);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------- oracle */
+
+typedef struct feature {
+    const char *name;
+    void (*set)(attn_args *a, test_data *d);
+} feature;
+
+static void set_plain(attn_args *a, test_data *d) { (void)a, (void)d; }
+static void set_causal(attn_args *a, test_data *d) {
+    (void)d;
+    a->causal = 1;
+}
+static void set_window(attn_args *a, test_data *d) {
+    (void)d;
+    a->window_left = 50;
+    a->window_right = 3;
+}
+static void set_everything(attn_args *a, test_data *d) {
+    a->causal = 1;
+    a->softcap = 5;
+    a->temperature = 0.75;
+    a->alibi = d->slopes;
+    a->sinks = d->sinks;
+    a->dropout = 0.25;
+    a->seed = 7;
+    a->bias = attn_tensor_bhsd(d->bias, a->q.dtype, 1, H, N_Q, N_K);
+}
+
+static const feature features[] = {{"plain", set_plain},
+                                   {"causal", set_causal},
+                                   {"window", set_window},
+                                   {"every option", set_everything}};
+enum { N_FEATURES = sizeof features / sizeof *features };
+
+/* Largest |error| over the outputs, whose true values are of order 1. */
+static double worst_error(const test_data *d, attn_dtype dtype) {
+    double worst = 0;
+    for (int64_t i = 0; i < OUT_SIZE; i++) {
+        const double error = fabs(load(d->out, dtype, i) - d->true_out[i]);
+        if (!(error <= worst)) worst = error;
+    }
+    for (int64_t i = 0; i < LSE_SIZE; i++) {
+        const double got = load(d->lse, lse_dtype(dtype), i), error = fabs(got - d->true_lse[i]);
+        if (got != d->true_lse[i] && !(error / 8 <= worst))
+            worst = error / 8; /* LSE is up to 8 here */
+    }
+    return worst;
+}
+
+static void check_against_oracle(tester *t, attn_dtype dtype) {
+    static const double allowed[] = {
+        [ATTN_F32] = 2e-6, [ATTN_F64] = 5e-15, [ATTN_F16] = 1.1e-3, [ATTN_BF16] = 9e-3};
+    test_data *d = t->data;
+    for (int f = 0; f < N_FEATURES; f++) {
+        attn_args a = make_args(d, dtype);
+        features[f].set(&a, d);
+        const attn_tensor out = attn_tensor_bhsd(d->true_out, ATTN_F64, B, H, N_Q, D_V);
+        const attn_tensor lse = attn_tensor_bhsd(d->true_lse, ATTN_F64, B, H, N_Q, 1);
+        if (attn_reference(&a, &out, &lse, t->err) != ATTN_OK) {
+            report(t, false, "oracle %s %s could not run", attn_dtype_name(dtype),
+                   features[f].name);
+            return;
+        }
+        for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+            if (!attni_kernels_get((attn_isa)isa, false)) continue;
+            const attn_status status = run(t, (attn_isa)isa, 1, &a);
+            const double error = status == ATTN_OK ? worst_error(d, dtype) : HUGE_VAL;
+            report(t, error <= allowed[dtype], "%-7s %-4s %-12s error %.1e of %.1e allowed",
+                   attn_isa_name((attn_isa)isa), attn_dtype_name(dtype), features[f].name, error,
+                   allowed[dtype]);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------ bits */
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t n) {
+    const uint8_t *bytes = data;
+    for (size_t i = 0; i < n; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u; /* FNV-1a */
+    return hash;
+}
+
+static uint64_t hash_results(const test_data *d, attn_dtype dtype) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    hash = hash_bytes(hash, d->out, OUT_SIZE * attn_dtype_size(dtype));
+    return hash_bytes(hash, d->lse, LSE_SIZE * attn_dtype_size(lse_dtype(dtype)));
+}
+
+/* The result of one fixed problem, with every option on, per class of instruction sets. */
+static void check_bits(tester *t, attn_dtype dtype) {
+    uint64_t of_class[2] = {0, 0};
+    attn_args a = make_args(t->data, dtype);
+    set_everything(&a, t->data);
+    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+        const attni_kernels *kernels = attni_kernels_get((attn_isa)isa, dtype == ATTN_F64);
+        if (!kernels) continue;
+        uint64_t *expected = &of_class[kernels->fused];
+        int same = 0, ran = 0;
+        uint64_t hash = 0;
+        for (int n = 0; n < N_THREADS; n++) {
+            const attn_status status = run(t, (attn_isa)isa, thread_counts[n], &a);
+            if (status == ATTN_E_THREADS && n > 0) break; /* a build without threads */
+            hash = hash_results(t->data, dtype);
+            if (*expected == 0) *expected = hash;
+            same += status == ATTN_OK && hash == *expected;
+            ran++;
+        }
+        report(t, same == ran, "bits    %-4s %-7s %s class, %s: %016llx", attn_dtype_name(dtype),
+               attn_isa_name((attn_isa)isa), kernels->fused ? "fma" : "mul+add",
+               ran == N_THREADS ? "1, 2, 3, 7 threads" : "1 thread", (unsigned long long)hash);
+    }
+}
+
+/* ---------------------------------------------------------------------------- poison */
+
+/* NaN in every key and value beyond the lengths and above the diagonal must change nothing. */
+static void check_poison(tester *t) {
+    static const int64_t len_k[B] = {100, 290};
+    test_data *d = t->data;
+    attn_args a = make_args(d, ATTN_F32);
+    a.causal = 1;
+    a.offset = 0;
+    a.len_k = len_k;
+    const attn_status clean = run(t, ATTN_ISA_AUTO, 1, &a);
+    const uint64_t hash = hash_results(d, ATTN_F32);
+    for (int64_t row = 0; row < B * H_KV * N_K; row++) {
+        const int64_t j = row % N_K;
+        if (j < len_k[row / N_K / H_KV] && j < N_Q) continue;
+        for (int c = 0; c < D_K; c++) ((float *)d->k)[row * D_K + c] = (float)NAN;
+        for (int c = 0; c < D_V; c++) ((float *)d->v)[row * D_V + c] = (float)NAN;
+    }
+    const attn_status poisoned = run(t, ATTN_ISA_AUTO, 1, &a);
+    report(t, clean == ATTN_OK && poisoned == ATTN_OK && hash == hash_results(d, ATTN_F32),
+           "poison  NaN in hidden keys and values changes no bit");
+}
+
+static void check_empty_rows(tester *t) {
+    test_data *d = t->data;
+    attn_args a = make_args(d, ATTN_F32);
+    a.causal = 1;
+    a.offset = -N_Q; /* the last query is one short of the first key */
+    const attn_status status = run(t, ATTN_ISA_AUTO, 1, &a);
+    bool zero = status == ATTN_OK;
+    for (int64_t i = 0; i < OUT_SIZE; i++) zero = zero && ((const float *)d->out)[i] == 0;
+    for (int64_t i = 0; i < LSE_SIZE; i++)
+        zero = zero && ((const float *)d->lse)[i] == -(float)HUGE_VAL;
+    report(t, zero, "empty   rows that see no key give 0 and -inf");
+}
+
 attn_status attn_selftest(void (*say)(void *user, const char *line), void *user, attn_error *err) {
-    (void)say;
-    (void)user;
-    (void)err;
-    return ATTN_OK;
+    tester t = {.say = say, .user = user, .err = err, .data = malloc(sizeof(test_data))};
+    if (!t.data)
+        return attni_fail(err, ATTN_E_MEMORY, "selftest: no memory for %zu bytes",
+                          sizeof(test_data));
+    for (int dtype = ATTN_F32; dtype <= ATTN_BF16; dtype++)
+        check_against_oracle(&t, (attn_dtype)dtype);
+    check_bits(&t, ATTN_F32);
+    check_bits(&t, ATTN_F64);
+    check_poison(&t);
+    check_empty_rows(&t);
+    free(t.data);
+    return t.status;
 }

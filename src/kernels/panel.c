@@ -41,22 +41,29 @@ INLINE vr exp2_fraction(vr f) {
 #endif
 }
 
-/* x = n + f with integer n; returns 2^n, built by shifting n + bias from the low bits of x + magic into the exponent. */
-INLINE vr exp2_split(vr x, vr *f) {
-    const vr magic =
-        v_set(REAL(12583039.0, 6755399441056767.0)); /* 1.5 * 2^23 + 127, 1.5 * 2^52 + 1023 */
+/* 1.5 * 2^23 + 127 and 1.5 * 2^52 + 1023: adding it rounds to an integer and leaves that integer, plus the bias of the
+ * exponent, in the low bits. */
+#define MAGIC REAL(12583039.0, 6755399441056767.0)
+
+/* 2^(x - from) for a whole number `from`, given magic = MAGIC - from: x - from = n + f with whole n, |f| <= 1/2. Nothing is
+ * rounded on the way to f. Returns 2^n, by shifting n + bias into the exponent; n = -bias gives 0. */
+INLINE vr exp2_split(vr x, vr magic, vr *f) {
     const vr t = x + magic;
     *f = x - (t - magic);
     return (vr)((vi)t << (REAL_BITS == 32 ? 23 : 52));
 }
 
-/* 2^x for x <= 0, below 1 ulp. From x = -127 (f64: -1023) down, -inf included, the exponent field of 2^n is 0 and the
- * result exactly 0. NaN stays NaN: v_max() returns its second operand then. */
-INLINE vr v_exp2(vr x) {
+/* What 2^x takes for granted: x <= 1/2, and x = -bias where the true x is lower or -inf: then the result is exactly 0. */
+INLINE vr exp2_from(vr x, vr magic) {
     vr f;
-    const vr scale = exp2_split(v_max(v_set(REAL(-127.0, -1023.0)), x), &f);
+    const vr scale = exp2_split(x, magic, &f);
     return v_fma(exp2_fraction(f), f, v_set(1)) * scale;
 }
+
+#define LOWEST_EXPONENT REAL(-127.0, -1023.0)
+
+/* 2^x for x <= 0, below 1 ulp, 0 under the normal range. NaN stays NaN: v_max() returns its second operand then. */
+INLINE vr v_exp2(vr x) { return exp2_from(v_max(v_set(LOWEST_EXPONENT), x), v_set(MAGIC)); }
 
 /* tanh x = (e^2x - 1) / (e^2x + 1) on |x|, with e^2x - 1 = 2^n (2^f - 1) + (2^n - 1) free of cancellation. */
 INLINE vr v_tanh(vr x) {
@@ -65,7 +72,7 @@ INLINE vr v_tanh(vr x) {
     const vr y = v_select(magnitude > limit, limit, magnitude) *
                  v_set(REAL(0x1.715476p+1, 0x1.71547652b82fep+1));
     vr f;
-    const vr scale = exp2_split(y, &f);
+    const vr scale = exp2_split(y, v_set(MAGIC), &f);
     const vr expm1 = v_fma(exp2_fraction(f) * f, scale, scale - v_set(1));
     const vr t = expm1 / (expm1 + v_set(2));
     const vi sign = (vi)x & (vi)v_set(REAL(-0.0, -0.0));
@@ -242,50 +249,65 @@ INLINE void adjust_scores(const int n_v, const attni_visit *t, vr *max) {
     }
 }
 
-/* Where the row maximum is +inf, keys at +inf share the row: their scores become 0 and all others -inf, to be measured
- * from 0 instead of the maximum. Rare, so kept out of the way of the main path. */
-INLINE void share_infinite(const int n_v, const attni_visit *t, const vr *max, vr *from) {
-    const vr inf = v_set(__builtin_inff());
-    for (int v = 0; v < n_v; v++) {
-        const vi infinite = max[v] == inf;
-        from[v] = v_select(infinite, v_zero(), max[v]);
-        real *s = (real *)t->scores + v * VL;
-        for (int32_t row = 0; row < t->n_keys; row++, s += LANES(n_v)) {
-            const vr x = v_load(s);
-            const vr shared = v_select(x == inf, v_zero(), -inf);
-            v_store(s, v_select(infinite & (x == x), shared, x));
-        }
-    }
+/* ---------------------------------------------------------------------------- softmax */
+
+/* Weights are 2^(s - max), with max rounded to a whole number: then s - max is exact, merging tiles multiplies by powers
+ * of two, and the softmax is no less stable, for no weight passes sqrt 2. Works up to this size of scores. */
+#define WHOLE_LIMIT REAL(2097152.0, 1125899906842624.0) /* 2^21, 2^50 */
+
+INLINE vr round_to_whole(vr x) {
+    const vr magic = v_set(MAGIC);
+    return v_select(v_abs(x) < v_set(WHOLE_LIMIT), (x + magic) - magic, x);
 }
 
-/* ---------------------------------------------------------------------------- softmax */
+/* Scores beyond the limit, in the lanes that have them: they are replaced by s - max, to be measured from 0. Where max is
+ * +inf, keys at +inf share the row: 0 for them, -inf for all others. Rare, and kept out of the way of the main path. */
+static __attribute__((noinline)) void rebase_scores(const attni_visit *t, vr *max, vr *from) {
+    const vr inf = v_set(__builtin_inff());
+    for (int v = 0; v < t->vecs; v++) {
+        const vi beyond = v_abs(from[v]) >= v_set(WHOLE_LIMIT), infinite = max[v] == inf;
+        real *s = (real *)t->scores + v * VL;
+        for (int32_t row = 0; row < t->n_keys; row++, s += LANES(t->vecs)) {
+            const vr x = v_load(s);
+            const vr shared = v_select(x == inf, v_zero(), v_select(x == x, -inf, x));
+            const vr rebased = v_select(infinite, shared, x - max[v]);
+            v_store(s, v_select(beyond, rebased, x));
+        }
+        from[v] = v_select(beyond, v_zero(), from[v]);
+    }
+}
 
 /* Merges the tile's maximum into stats; from[] is what to subtract from scores, alpha what old sums are worth. */
 INLINE void raise_maximum(const int n_v, const attni_visit *t, const vr *tile_max, vr *from,
                           real *alpha) {
+    const vr nothing = v_set(-REAL_MAX); /* the maximum of a lane that has seen no key */
     real *stats = t->stats;
     vr max[MAX_VECS];
-    vi infinite = (vi){0};
+    vi beyond = (vi){0};
     UNROLL for (int v = 0; v < n_v; v++) {
-        const vr old = t->first ? v_set(-REAL_MAX) : v_load(stats + v * VL);
-        max[v] = v_max(tile_max[v], old);
-        from[v] = max[v];
-        infinite |= max[v] == v_set(__builtin_inff());
+        const vr old = t->first ? nothing : v_load(stats + v * VL);
+        max[v] = v_max(round_to_whole(tile_max[v]), old);
+        from[v] = v_select(max[v] == nothing, v_zero(), max[v]);
+        beyond |= v_abs(from[v]) >= v_set(WHOLE_LIMIT);
         v_store(stats + v * VL, max[v]);
         /* old == max also covers inf - inf */
         v_store(alpha + v * VL, v_select(old == max[v], v_set(1), v_exp2(old - max[v])));
     }
-    if (__builtin_expect(v_any(infinite), 0)) share_infinite(n_v, t, max, from);
+    if (__builtin_expect(v_any(beyond), 0)) rebase_scores(t, max, from);
 }
 
 /* P^T = 2^(S^T - from), in place, and the row sums. */
 INLINE void exponentiate(const int n_v, const attni_visit *t, const vr *from, const real *alpha) {
-    vr sum[MAX_VECS];
-    UNROLL for (int v = 0; v < n_v; v++) sum[v] = v_zero();
+    vr sum[MAX_VECS], magic[MAX_VECS], lowest[MAX_VECS];
+    UNROLL for (int v = 0; v < n_v; v++) {
+        sum[v] = v_zero();
+        magic[v] = v_set(MAGIC) - from[v];
+        lowest[v] = v_set(LOWEST_EXPONENT) + from[v];
+    }
     real *s = t->scores;
     for (int32_t row = 0; row < t->n_keys; row++, s += LANES(n_v)) {
         UNROLL for (int v = 0; v < n_v; v++) {
-            const vr p = v_exp2(v_load(s + v * VL) - from[v]);
+            const vr p = exp2_from(v_max(lowest[v], v_load(s + v * VL)), magic[v]);
             sum[v] = sum[v] + p;
             v_store(s + v * VL, p);
         }

@@ -165,17 +165,17 @@ static bool is_packed(const problem_spec *s) {
     return (s->features & PROBLEM_PACKED) && !(s->features & PROBLEM_LENGTHS);
 }
 
-/* One row holds q, k, v and out of all heads, side by side. */
-static bool make_qkv(problem *p, attn_tensor *const tensors[4], random_stream *r) {
+/* One row holds q, k and v of all heads, side by side. */
+static bool make_qkv(problem *p, attn_tensor *const tensors[3], random_stream *r) {
     int64_t width = 0;
-    for (int x = 0; x < 4; x++) width += tensors[x]->shape[1] * tensors[x]->shape[3];
+    for (int x = 0; x < 3; x++) width += tensors[x]->shape[1] * tensors[x]->shape[3];
     const int64_t B = p->args.q.shape[0], n = p->spec.n_q;
     attn_tensor all;
     set_shape(&all, p->spec.dtype, (const int64_t[4]){B, 1, n, width});
     lay_out(&all, LAYOUT_BHSD, r);
     if (!give_memory(p, BUFFER_Q, &all, r)) return false;
     char *at = all.data;
-    for (int x = 0; x < 4; x++) {
+    for (int x = 0; x < 3; x++) {
         attn_tensor *t = tensors[x];
         const int64_t stride[4] = {n * width, t->shape[3], width, 1};
         memcpy(t->stride, stride, sizeof stride);
@@ -185,7 +185,7 @@ static bool make_qkv(problem *p, attn_tensor *const tensors[4], random_stream *r
     return true;
 }
 
-/* q, k, v and out as the spec says; all with memory of their own unless they share rows. */
+/* q, k, v and out as the spec says; all with memory of their own unless q, k and v share rows. */
 static bool make_tensors(problem *p) {
     const problem_spec *s = &p->spec;
     const int64_t B = is_packed(s) ? 1 : s->B;
@@ -196,8 +196,9 @@ static bool make_tensors(problem *p) {
                                   {B, s->H, s->n_q, s->d_v}};
     random_stream r = random_begin(s->seed, STREAM_LAYOUT);
     for (int x = 0; x < 4; x++) set_shape(tensors[x], s->dtype, shapes[x]);
-    if (s->layout == LAYOUT_QKV && s->n_q == s->n_k) return make_qkv(p, tensors, &r);
-    for (int x = 0; x < 4; x++) {
+    const bool shared = s->layout == LAYOUT_QKV && s->n_q == s->n_k;
+    if (shared && !make_qkv(p, tensors, &r)) return false;
+    for (int x = shared ? 3 : 0; x < 4; x++) {
         const bool repeated_out = x == 3 && s->layout == LAYOUT_REPEATED; /* would be refused */
         lay_out(tensors[x], repeated_out ? LAYOUT_PADDED : s->layout, &r);
         if (!give_memory(p, BUFFER_Q + x, tensors[x], &r)) return false;
@@ -538,8 +539,7 @@ static void accept_output(problem *p, int which, const attn_tensor *t) {
 
 static bool is_untouched(problem *p) {
     static const char *const names[BUFFERS] = {"q", "k", "v", "out", "lse", "mask", "bias"};
-    const bool shared = p->buffer[BUFFER_OUT].size == 0;
-    accept_output(p, shared ? BUFFER_Q : BUFFER_OUT, &p->out);
+    accept_output(p, BUFFER_OUT, &p->out);
     accept_output(p, BUFFER_LSE, &p->lse);
     for (int which = 0; which < BUFFERS; which++) {
         const guard *g = &p->buffer[which];

@@ -50,7 +50,7 @@ enum {
 typedef enum problem_layout {
     LAYOUT_BHSD,
     LAYOUT_BSHD,
-    LAYOUT_QKV,      /* a row holds all heads of q, k, v and out; n_q == n_k, else as BSHD */
+    LAYOUT_QKV,      /* a row holds all heads of q, k and v; n_q == n_k, else as BSHD */
     LAYOUT_PADDED,   /* gaps between rows, heads and batches */
     LAYOUT_REVERSED, /* some strides negative */
     LAYOUT_REPEATED, /* some strides of q, k, v zero */
