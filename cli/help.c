@@ -70,14 +70,12 @@ static void print_overview(void) {
     for (size_t i = 0; i < cli_n_commands; i++)
         printf("  %s%-10s%s %s\n", out_begin(stdout, OUT_ACCENT), cli_commands[i].name, plain(),
                cli_commands[i].summary);
-    printf(
-        "\n%sTry%s\n"
-        "  attn run --demo                                      see every step on a tiny example\n"
-        "  attn run --q q.npy --k k.npy --v v.npy -o out.npy    attention on NumPy files\n"
-        "  attn run --q q.npy --k k.npy --v v.npy --causal --json\n"
-        "  attn cost --n 16384 --heads 32 --d 128 --causal      what would it take?\n"
-        "  attn help run                                        all options of a command\n",
-        bold(), plain());
+    printf("\n%sTry%s\n"
+           "  attn run --demo                              every step of a tiny example\n"
+           "  attn run --q q.npy --k k.npy --v v.npy --causal -o out.npy\n"
+           "  attn cost --n 16384 --heads 32 --causal      what would that take?\n"
+           "  attn help run                                all options of a command\n",
+           bold(), plain());
 }
 
 int cmd_help(int argc, char **argv) {

@@ -64,6 +64,19 @@ typedef struct attni_visit {
     void *stats;  /* (2, lanes) running maximum and sum of the base-2 softmax */
 } attni_visit;
 
+/* c (m, n_columns) = a (m, k) b, or c += with add; a by strides, b (k, lanes) packed. n_columns <= lanes. */
+typedef struct attni_product {
+    int vecs;
+    int n_columns;
+    bool add;
+    int64_t m, k;
+    const void *a;
+    ptrdiff_t a_row, a_step;
+    const void *b;
+    void *c;
+    ptrdiff_t c_row;
+} attni_product;
+
 typedef struct attni_kernels {
     const char *name;
     bool fused;   /* class of result bits: with or without fused multiply-add */
@@ -73,6 +86,7 @@ typedef struct attni_kernels {
     /* rows (vecs * vl pointers to d reals) -> q_t (d, lanes), times factor */
     void (*pack_queries)(int vecs, int64_t d, const void *const *rows, double factor, void *q_t);
     void (*visit)(const attni_visit *visit);
+    void (*product)(const attni_product *product);
     /* Folds the sink logits (lanes, base 2) into stats if given, and turns stats into (max, sum, 1/sum): stats has room
      * for (3, lanes). A lane that saw nothing gets 1/sum = 0. */
     void (*finish)(int vecs, const void *sinks, void *stats);

@@ -17,7 +17,6 @@
 #include "kernels/kernels.h"
 #include "ref/reference.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -71,7 +70,7 @@ static double weight_errors(row_model *m) {
         if (m->z[j] == -INFINITY) continue;
         const double below = (top - m->z[j]) / (ln2 * a->temperature);
         m->error[j] = expm1(ln2 * (per_logit * logit_size(m, j) + 2 * (m->u + u64) * below));
-        m->error[j] = fmin(m->error[j], DBL_MAX); /* 0 * inf would be no bound at all */
+        if (isinf(m->error[j])) return INFINITY; /* nothing is known about this row */
         seen += m->w[j];
         denominator += m->w[j] * m->error[j];
     }
@@ -87,6 +86,7 @@ static double output_bound(const row_model *m, double denominator, int64_t d) {
     const attn_args *a = &m->full;
     const int64_t n = problem_keys(m->p, m->s), h_kv = m->h / (a->q.shape[1] / a->k.shape[1]);
     double bound = 0, largest = 0;
+    if (isinf(denominator)) return INFINITY;
     for (int64_t j = 0; j < n; j++) {
         if (m->z[j] == -INFINITY) continue;
         const double v = fabs(tensor_get(&a->v, m->b, h_kv, m->key0 + j, d)) / (1 - a->dropout);

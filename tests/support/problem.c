@@ -396,9 +396,11 @@ static bool make_pattern(problem *p) {
 
 /* --------------------------------------------------------------------------------------- numbers */
 
-static int64_t draw_window(random_stream *r, int64_t n) {
-    const int64_t any = random_below(r, n + 2);
-    return random_chance(r, 0.25) ? -1 : random_chance(r, 0.2) ? INT64_MAX : any / 2;
+/* Huge windows and huge offsets are not drawn together: test_extreme.c has them. */
+static int64_t draw_window(random_stream *r, const problem_spec *s) {
+    const int64_t huge = s->features & PROBLEM_OFFSET ? 3 * s->n_k : INT64_MAX;
+    const int64_t any = random_below(r, s->n_k + 2) / 2;
+    return random_chance(r, 0.25) ? -1 : random_chance(r, 0.2) ? huge : any;
 }
 
 static void make_heads(problem *p, random_stream *r) {
@@ -416,7 +418,7 @@ static void make_numbers(problem *p) {
     const unsigned features = p->spec.features;
     attn_args *a = &p->args;
     random_stream r = random_begin(p->spec.seed, STREAM_NUMBERS);
-    const int64_t left = draw_window(&r, p->spec.n_k), right = draw_window(&r, p->spec.n_k);
+    const int64_t left = draw_window(&r, &p->spec), right = draw_window(&r, &p->spec);
     const double softcap = PICK(&r, 0.5, 5, 50), temperature = PICK(&r, 0.2, 0.7, 3);
     const double scale = PICK(&r, 0, -0.4, 0.1, 1), dropout = PICK(&r, 0.1, 0.5, 0.9);
     a->seed = random_bits(&r);

@@ -1,104 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* panel.c - a panel of queries against a tile of keys: the whole forward pass of attention in one kernel.
- * Compiled once per ISA and real type. Called by attention/forward.c through the table. Touches only its arguments.
+/* visit.h - a panel of queries visits a tile of keys: the whole forward pass of attention in one kernel.
+ * Called by attention/tasks.c through the table. Touches only its arguments.
  * Method: vector lanes are queries in every product, S^T = K Q^T and O^T = V^T P^T. K and V are read where they lie,
- * through scalar broadcasts; softmax needs no horizontal operation; and each lane does the same operations in the
- * same order whatever the width, the panel or the neighbours: that is why results are the same bits everywhere.
- * Tests: tests/kernels/, tests/unit/test_bits.c */
-#include "kernels/kernels.h"
+ * through scalar broadcasts; softmax needs no horizontal operation; and each lane does the same operations in the same
+ * order whatever the width, the panel or the neighbours: that is why results are the same bits everywhere.
+ * Tests: tests/kernels/ */
+#ifndef ATTNI_VISIT_H
+#define ATTNI_VISIT_H
 
-#include "core/half.h"
 #include "core/rng.h"
-#include "kernels/simd/simd.h"
+#include "kernels/kernels.h"
+#include "kernels/multiply.h"
+#include "kernels/vmath.h"
 
-/* Rows of the register block beside n_v query vectors; more than eight need more addresses than there are registers. */
-#define ROWS(n_v)  (ACCUMULATORS / (n_v) < 8 ? ACCUMULATORS / (n_v) : 8)
-#define LANES(n_v) ((n_v) * VL)
-
-/* ------------------------------------------------------------------------- 2^x and tanh */
-
-/* 2^f - 1 on [-1/2, 1/2] as f * P(f): minimax, relative error of 2^f 2.6e-9 (f32) and 1.8e-17 (f64). */
-INLINE vr exp2_fraction(vr f) {
-#if defined(ATTNI_REAL_f32)
-    vr p = v_set(0x1.470b4ap-13f);
-    p = v_fma(p, f, v_set(0x1.5f7276p-10f));
-    p = v_fma(p, f, v_set(0x1.3b270ep-7f));
-    p = v_fma(p, f, v_set(0x1.c6ae72p-5f));
-    p = v_fma(p, f, v_set(0x1.ebfbe2p-3f));
-    return v_fma(p, f, v_set(0x1.62e432p-1f));
-#else
-    vr p = v_set(0x1.c0638527edf34p-32);
-    p = v_fma(p, f, v_set(0x1.e605f979c7a5dp-28));
-    p = v_fma(p, f, v_set(0x1.b54167a0b9061p-24));
-    p = v_fma(p, f, v_set(0x1.62bfd49ed0adfp-20));
-    p = v_fma(p, f, v_set(0x1.ffcbee3b0af8cp-17));
-    p = v_fma(p, f, v_set(0x1.4309130961163p-13));
-    p = v_fma(p, f, v_set(0x1.5d87fe7bbbe07p-10));
-    p = v_fma(p, f, v_set(0x1.3b2ab6fba1e1cp-7));
-    p = v_fma(p, f, v_set(0x1.c6b08d7048f31p-5));
-    p = v_fma(p, f, v_set(0x1.ebfbdff82c598p-3));
-    return v_fma(p, f, v_set(0x1.62e42fefa39f3p-1));
-#endif
-}
-
-/* 1.5 * 2^23 + 127 and 1.5 * 2^52 + 1023: adding it rounds to an integer and leaves that integer, plus the bias of the
- * exponent, in the low bits. */
-#define MAGIC REAL(12583039.0, 6755399441056767.0)
-
-/* 2^(x - from) for a whole number `from`, given magic = MAGIC - from: x - from = n + f with whole n, |f| <= 1/2. Nothing is
- * rounded on the way to f. Returns 2^n, by shifting n + bias into the exponent; n = -bias gives 0. */
-INLINE vr exp2_split(vr x, vr magic, vr *f) {
-    const vr t = x + magic;
-    *f = x - (t - magic);
-    return (vr)((vi)t << (REAL_BITS == 32 ? 23 : 52));
-}
-
-/* What 2^x takes for granted: x <= 1/2, and x = -bias where the true x is lower or -inf: then the result is exactly 0. */
-INLINE vr exp2_from(vr x, vr magic) {
-    vr f;
-    const vr scale = exp2_split(x, magic, &f);
-    return v_fma(exp2_fraction(f), f, v_set(1)) * scale;
-}
-
-#define LOWEST_EXPONENT REAL(-127.0, -1023.0)
-
-/* 2^x for x <= 0, below 1 ulp, 0 under the normal range. NaN stays NaN: v_max() returns its second operand then. */
-INLINE vr v_exp2(vr x) { return exp2_from(v_max(v_set(LOWEST_EXPONENT), x), v_set(MAGIC)); }
-
-/* tanh x = (e^2x - 1) / (e^2x + 1) on |x|, with e^2x - 1 = 2^n (2^f - 1) + (2^n - 1) free of cancellation. */
-INLINE vr v_tanh(vr x) {
-    const vr limit = v_set(REAL(10.0, 20.0)); /* tanh rounds to 1 beyond */
-    const vr magnitude = v_abs(x);
-    const vr y = v_select(magnitude > limit, limit, magnitude) *
-                 v_set(REAL(0x1.715476p+1, 0x1.71547652b82fep+1));
-    vr f;
-    const vr scale = exp2_split(y, v_set(MAGIC), &f);
-    const vr expm1 = v_fma(exp2_fraction(f) * f, scale, scale - v_set(1));
-    const vr t = expm1 / (expm1 + v_set(2));
-    const vi sign = (vi)x & (vi)v_set(REAL(-0.0, -0.0));
-    return (vr)((vi)t | sign);
-}
-
-/* --------------------------------------------------------------------------- products */
-
-/* The only micro-kernel: sums[i][v] += sum over c of a[i*a_row + c*a_step] * b[c*b_step + v]. */
-INLINE void multiply(const int n_i, const int n_v, int64_t n, const real *restrict a,
-                     ptrdiff_t a_row, ptrdiff_t a_step, const real *restrict b, ptrdiff_t b_step,
-                     vr *sums) {
-    UNROLL_4 for (int64_t c = 0; c < n; c++) {
-        vr column[MAX_VECS];
-        UNROLL for (int v = 0; v < n_v; v++) column[v] = v_load(b + v * VL);
-        UNROLL for (int i = 0; i < n_i; i++) {
-            KEEP_ORDER();
-            const vr x = v_set(a[i * a_row]);
-            UNROLL for (int v = 0; v < n_v; v++) {
-                sums[i * n_v + v] = v_fma(x, column[v], sums[i * n_v + v]);
-            }
-        }
-        a += a_step;
-        b += b_step;
-    }
-}
+/* ----------------------------------------------------------------------------- scores */
 
 /* Lane mask of vector v from the allow bits of one key. */
 INLINE vi visible_lanes(uint64_t allow, int v) {
@@ -180,39 +95,7 @@ INLINE void score_segment(const int n_v, const attni_visit *t, attni_segment seg
     if (key < end) score_rows(1, n_v, t, key, s, max);
 }
 
-/* n_i rows of O^T = alpha O^T + V^T P^T: the tile is summed from zero, then merged. */
-INLINE void value_strip(const int n_i, const int n_v, const attni_visit *t, int64_t column,
-                        const real *alpha) {
-    vr sums[ACCUMULATORS];
-    UNROLL for (int x = 0; x < n_i * n_v; x++) sums[x] = v_zero();
-    const real *p = t->scores;
-    for (int32_t g = 0; g < t->n_segments; g++) {
-        const real *v = (const real *)t->v + t->segments[g].key * t->v_stride + column;
-        const int32_t n = t->segments[g].n;
-        multiply(n_i, n_v, n, v, 1, t->v_stride, p, LANES(n_v), sums);
-        p += n * LANES(n_v);
-    }
-    real *o = (real *)t->o_t + column * LANES(n_v);
-    UNROLL for (int i = 0; i < n_i; i++) {
-        UNROLL for (int v = 0; v < n_v; v++) {
-            real *o_iv = o + (i * n_v + v) * VL;
-            const vr sum = sums[i * n_v + v];
-            v_store(o_iv, t->first ? sum : v_fma(v_load(o_iv), v_load(alpha + v * VL), sum));
-        }
-    }
-}
-
-INLINE void sum_values(const int n_v, const attni_visit *t, const real *alpha) {
-    int64_t c = 0;
-    for (; c + ROWS(n_v) <= t->d_v; c += ROWS(n_v)) value_strip(ROWS(n_v), n_v, t, c, alpha);
-    if (ROWS(n_v) > 4) {
-        for (; c + 4 <= t->d_v; c += 4) value_strip(4, n_v, t, c, alpha);
-    }
-    for (; c + 2 <= t->d_v; c += 2) value_strip(2, n_v, t, c, alpha);
-    if (c < t->d_v) value_strip(1, n_v, t, c, alpha);
-}
-
-/* ------------------------------------------------------- scores that need more than q.k */
+/* -------------------------------------------------------- scores that need more than q.k */
 
 /* capped -> biased -> masked, for vector v of the score of one key; row is its place among the keys of the visit. */
 INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, int v, int32_t row,
@@ -343,6 +226,40 @@ static void drop_weights(const attni_visit *t) {
     }
 }
 
+/* ----------------------------------------------------------------------------- values */
+
+/* n_i rows of O^T = alpha O^T + V^T P^T: the tile is summed from zero, then merged. */
+INLINE void value_strip(const int n_i, const int n_v, const attni_visit *t, int64_t column,
+                        const real *alpha) {
+    vr sums[ACCUMULATORS];
+    UNROLL for (int x = 0; x < n_i * n_v; x++) sums[x] = v_zero();
+    const real *p = t->scores;
+    for (int32_t g = 0; g < t->n_segments; g++) {
+        const real *v = (const real *)t->v + t->segments[g].key * t->v_stride + column;
+        const int32_t n = t->segments[g].n;
+        multiply(n_i, n_v, n, v, 1, t->v_stride, p, LANES(n_v), sums);
+        p += n * LANES(n_v);
+    }
+    real *o = (real *)t->o_t + column * LANES(n_v);
+    UNROLL for (int i = 0; i < n_i; i++) {
+        UNROLL for (int v = 0; v < n_v; v++) {
+            real *o_iv = o + (i * n_v + v) * VL;
+            const vr sum = sums[i * n_v + v];
+            v_store(o_iv, t->first ? sum : v_fma(v_load(o_iv), v_load(alpha + v * VL), sum));
+        }
+    }
+}
+
+INLINE void sum_values(const int n_v, const attni_visit *t, const real *alpha) {
+    int64_t c = 0;
+    for (; c + ROWS(n_v) <= t->d_v; c += ROWS(n_v)) value_strip(ROWS(n_v), n_v, t, c, alpha);
+    if (ROWS(n_v) > 4) {
+        for (; c + 4 <= t->d_v; c += 4) value_strip(4, n_v, t, c, alpha);
+    }
+    for (; c + 2 <= t->d_v; c += 2) value_strip(2, n_v, t, c, alpha);
+    if (c < t->d_v) value_strip(1, n_v, t, c, alpha);
+}
+
 /* ----------------------------------------------------------------- poison under a mask */
 
 /* Are the values of all keys finite that some lane does not see? A bias may hide any key. */
@@ -436,138 +353,4 @@ static void visit_any(const attni_visit *t) {
     visits[t->vecs](t);
 }
 
-/* ------------------------------------------------------------- into and out of panels */
-
-static void pack_queries(int vecs, int64_t d, const void *const *rows, double factor, void *q_t) {
-    const vr scale = v_set((real)factor);
-    const int lanes = LANES(vecs);
-    for (int x = 0; x < lanes; x += VL) {
-        real *to = (real *)q_t + x;
-        int64_t c = 0;
-        for (; c + VL <= d; c += VL) {
-            vr block[VL];
-            UNROLL for (int i = 0; i < VL; i++) block[i] =
-                v_load((const real *)rows[x + i] + c) * scale;
-            v_transpose(block);
-            UNROLL for (int i = 0; i < VL; i++) v_store(to + (c + i) * lanes, block[i]);
-        }
-        for (; c < d; c++) {
-            for (int i = 0; i < VL; i++)
-                to[c * lanes + i] = ((const real *)rows[x + i])[c] * scale[0];
-        }
-    }
-}
-
-static void finish(int vecs, const void *sinks, void *stats) {
-    const int lanes = LANES(vecs);
-    for (int x = 0; x < lanes; x += VL) {
-        real *max_of = (real *)stats + x, *sum_of = max_of + lanes, *factor_of = sum_of + lanes;
-        vr max = v_load(max_of), sum = v_load(sum_of), alpha = v_set(1);
-        const vi empty = sum == v_zero();
-        if (sinks) {
-            const vr sink = v_load((const real *)sinks + x);
-            const vr new_max = v_max(sink, max);
-            alpha = v_select(new_max == max, alpha, v_exp2(max - new_max));
-            sum = v_fma(sum, alpha, v_select(new_max == sink, v_set(1), v_exp2(sink - new_max)));
-            max = new_max;
-        }
-        v_store(max_of, max);
-        v_store(sum_of, v_select(empty, v_zero(), sum));
-        v_store(factor_of, v_select(empty, v_zero(), alpha / sum));
-    }
-}
-
-/* Adding zero turns -0 into +0: whether a masked key once added 0 * v must not show. */
-static void unpack_output(int vecs, int n_rows, int64_t d_v, const void *o_t, const void *stats,
-                          void *const *rows) {
-    const int lanes = LANES(vecs);
-    const real *factors = (const real *)stats + 2 * lanes;
-    for (int x = 0; x < n_rows; x += VL) {
-        const real *from = (const real *)o_t + x;
-        const vr factor = v_load(factors + x);
-        const int n = n_rows - x < VL ? n_rows - x : VL;
-        int64_t c = 0;
-        for (; c + VL <= d_v; c += VL) {
-            vr block[VL];
-            UNROLL for (int i = 0; i < VL; i++) block[i] =
-                v_fma(v_load(from + (c + i) * lanes), factor, v_zero());
-            v_transpose(block);
-            for (int i = 0; i < n; i++) v_store((real *)rows[x + i] + c, block[i]);
-        }
-        for (; c < d_v; c++) {
-            const vr column = v_fma(v_load(from + c * lanes), factor, v_zero());
-            for (int i = 0; i < n; i++) ((real *)rows[x + i])[c] = column[i];
-        }
-    }
-}
-
-/* ------------------------------------------------------------------- half precision */
-
-static void widen(int64_t n, attn_dtype dtype, const void *from, float *to) {
-    const uint16_t *half = from;
-    int64_t i = 0;
-    if (dtype == ATTN_BF16) {
-        for (; i < n; i++) to[i] = attni_bf16_to_f32(half[i]);
-        return;
-    }
-#ifdef HAVE_V_LOAD_F16
-    for (; i + VL <= n; i += VL) v_store(to + i, v_load_f16(half + i));
 #endif
-    for (; i < n; i++) to[i] = attni_f16_to_f32(half[i]);
-}
-
-static void narrow(int64_t n, attn_dtype dtype, const float *from, void *to) {
-    uint16_t *half = to;
-    for (int64_t i = 0; i < n; i++) {
-        half[i] = dtype == ATTN_BF16 ? attni_f32_to_bf16(from[i]) : attni_f32_to_f16(from[i]);
-    }
-}
-
-/* Twelve chains hide the latency of two multiply-adds per cycle. */
-static double burn(int64_t rounds) {
-    vr sums[12];
-    UNROLL for (int i = 0; i < 12; i++) sums[i] = v_set((real)i);
-    const vr a = v_set(REAL(0.999, 0.999)), b = v_set(REAL(0.001, 0.001));
-    for (int64_t r = 0; r < rounds; r++) {
-        UNROLL for (int i = 0; i < 12; i++) sums[i] = v_fma(sums[i], a, b);
-        KEEP_ORDER();
-    }
-    real total = 0;
-    UNROLL for (int i = 0; i < 12; i++) total += sums[i][0];
-    return total == total ? (double)rounds * 12 * 2 * VL : 0;
-}
-
-static void exp2_array(int64_t n, const void *x, void *y) {
-    for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_exp2(v_load((const real *)x + i)));
-}
-
-static void tanh_array(int64_t n, const void *x, void *y) {
-    for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_tanh(v_load((const real *)x + i)));
-}
-
-#define PASTE(a, b, c, d)     a##b##c##d
-#define TABLE(isa, real_name) PASTE(attni_kernels_, isa, _, real_name)
-#if defined(ATTNI_REAL_f32)
-#define TABLE_NAME TABLE(ATTNI_ISA, f32)
-#else
-#define TABLE_NAME TABLE(ATTNI_ISA, f64)
-#endif
-#define TEXT_OF(x) #x
-#define TEXT(x)    TEXT_OF(x)
-
-extern const attni_kernels TABLE_NAME;
-const attni_kernels TABLE_NAME = {
-    .name = TEXT(ATTNI_ISA),
-    .fused = FUSED,
-    .vl = VL,
-    .max_vecs = MAX_VECS,
-    .pack_queries = pack_queries,
-    .visit = visit_any,
-    .finish = finish,
-    .unpack_output = unpack_output,
-    .widen = widen,
-    .narrow = narrow,
-    .burn = burn,
-    .exp2 = exp2_array,
-    .tanh = tanh_array,
-};

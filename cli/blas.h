@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blas.h - OpenBLAS, if the machine has it, as a peer to measure against; loaded at run time, never linked.
+ * Called by: bench_forward.c, bench_gemm.c */
+#ifndef CLI_BLAS_H
+#define CLI_BLAS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* True if OpenBLAS is there; it then uses this many threads. Debian: libopenblas0-pthread. */
+bool blas_open(int threads);
+
+/* Row-major C (m, n) = alpha A (m, k) B, with B (k, n), or (n, k) if transposed. */
+typedef struct blas_sgemm_args {
+    bool transpose_b;
+    int64_t m, n, k;
+    float alpha;
+    const float *a, *b;
+    float *c;
+} blas_sgemm_args;
+
+void blas_sgemm(const blas_sgemm_args *args);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* multiply.h - the micro-kernel under every product: attention scores, weighted values, matrix products.
+ * Included by the kernels of this folder. tests/arch checks that its loop never touches the stack. */
+#ifndef ATTNI_MULTIPLY_H
+#define ATTNI_MULTIPLY_H
+
+#include "kernels/simd/simd.h"
+
+/* Rows of the register block beside n_v query vectors; more than eight need more addresses than there are registers. */
+#define ROWS(n_v)  (ACCUMULATORS / (n_v) < 8 ? ACCUMULATORS / (n_v) : 8)
+#define LANES(n_v) ((n_v) * VL)
+
+/* The only micro-kernel: sums[i][v] += sum over c of a[i*a_row + c*a_step] * b[c*b_step + v]. */
+INLINE void multiply(const int n_i, const int n_v, int64_t n, const real *restrict a,
+                     ptrdiff_t a_row, ptrdiff_t a_step, const real *restrict b, ptrdiff_t b_step,
+                     vr *sums) {
+    UNROLL_4 for (int64_t c = 0; c < n; c++) {
+        vr column[MAX_VECS];
+        UNROLL for (int v = 0; v < n_v; v++) column[v] = v_load(b + v * VL);
+        UNROLL for (int i = 0; i < n_i; i++) {
+            KEEP_ORDER();
+            const vr x = v_set(a[i * a_row]);
+            UNROLL for (int v = 0; v < n_v; v++) {
+                sums[i * n_v + v] = v_fma(x, column[v], sums[i * n_v + v]);
+            }
+        }
+        a += a_step;
+        b += b_step;
+    }
+}
+
+#endif

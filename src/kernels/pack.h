@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pack.h - rows of queries into panels, panels into rows of results, half precision to and from f32.
+ * Called by attention/tasks.c through the table. Touches only its arguments. Tests: tests/kernels/ */
+#ifndef ATTNI_PACK_H
+#define ATTNI_PACK_H
+
+#include "core/half.h"
+#include "kernels/kernels.h"
+#include "kernels/multiply.h"
+#include "kernels/vmath.h"
+
+static void pack_queries(int vecs, int64_t d, const void *const *rows, double factor, void *q_t) {
+    const vr scale = v_set((real)factor);
+    const int lanes = LANES(vecs);
+    for (int x = 0; x < lanes; x += VL) {
+        real *to = (real *)q_t + x;
+        int64_t c = 0;
+        for (; c + VL <= d; c += VL) {
+            vr block[VL];
+            UNROLL for (int i = 0; i < VL; i++) block[i] =
+                v_load((const real *)rows[x + i] + c) * scale;
+            v_transpose(block);
+            UNROLL for (int i = 0; i < VL; i++) v_store(to + (c + i) * lanes, block[i]);
+        }
+        for (; c < d; c++) {
+            for (int i = 0; i < VL; i++)
+                to[c * lanes + i] = ((const real *)rows[x + i])[c] * scale[0];
+        }
+    }
+}
+
+static void finish(int vecs, const void *sinks, void *stats) {
+    const int lanes = LANES(vecs);
+    for (int x = 0; x < lanes; x += VL) {
+        real *max_of = (real *)stats + x, *sum_of = max_of + lanes, *factor_of = sum_of + lanes;
+        vr max = v_load(max_of), sum = v_load(sum_of), alpha = v_set(1);
+        const vi empty = sum == v_zero();
+        if (sinks) {
+            const vr sink = v_load((const real *)sinks + x);
+            const vr new_max = v_max(sink, max);
+            alpha = v_select(new_max == max, alpha, v_exp2(max - new_max));
+            sum = v_fma(sum, alpha, v_select(new_max == sink, v_set(1), v_exp2(sink - new_max)));
+            max = new_max;
+        }
+        v_store(max_of, max);
+        v_store(sum_of, v_select(empty, v_zero(), sum));
+        v_store(factor_of, v_select(empty, v_zero(), alpha / sum));
+    }
+}
+
+/* Adding zero turns -0 into +0: whether a masked key once added 0 * v must not show. */
+static void unpack_output(int vecs, int n_rows, int64_t d_v, const void *o_t, const void *stats,
+                          void *const *rows) {
+    const int lanes = LANES(vecs);
+    const real *factors = (const real *)stats + 2 * lanes;
+    for (int x = 0; x < n_rows; x += VL) {
+        const real *from = (const real *)o_t + x;
+        const vr factor = v_load(factors + x);
+        const int n = n_rows - x < VL ? n_rows - x : VL;
+        int64_t c = 0;
+        for (; c + VL <= d_v; c += VL) {
+            vr block[VL];
+            UNROLL for (int i = 0; i < VL; i++) block[i] =
+                v_fma(v_load(from + (c + i) * lanes), factor, v_zero());
+            v_transpose(block);
+            for (int i = 0; i < n; i++) v_store((real *)rows[x + i] + c, block[i]);
+        }
+        for (; c < d_v; c++) {
+            const vr column = v_fma(v_load(from + c * lanes), factor, v_zero());
+            for (int i = 0; i < n; i++) ((real *)rows[x + i])[c] = column[i];
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------- half precision */
+
+static void widen(int64_t n, attn_dtype dtype, const void *from, float *to) {
+    const uint16_t *half = from;
+    int64_t i = 0;
+    if (dtype == ATTN_BF16) {
+        for (; i < n; i++) to[i] = attni_bf16_to_f32(half[i]);
+        return;
+    }
+#ifdef HAVE_V_LOAD_F16
+    for (; i + VL <= n; i += VL) v_store(to + i, v_load_f16(half + i));
+#endif
+    for (; i < n; i++) to[i] = attni_f16_to_f32(half[i]);
+}
+
+static void narrow(int64_t n, attn_dtype dtype, const float *from, void *to) {
+    uint16_t *half = to;
+    for (int64_t i = 0; i < n; i++) {
+        half[i] = dtype == ATTN_BF16 ? attni_f32_to_bf16(from[i]) : attni_f32_to_f16(from[i]);
+    }
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* product.h - rows of A times a packed panel of B, by the same micro-kernel as attention.
+ * Called by layers/gemm.c through the table. Touches only its arguments. Tests: tests/kernels/test_gemm.c */
+#ifndef ATTNI_PRODUCT_H
+#define ATTNI_PRODUCT_H
+
+#include "kernels/kernels.h"
+#include "kernels/multiply.h"
+
+INLINE void store_columns(real *c, vr x, int n_columns) {
+    if (n_columns >= VL) {
+        v_store(c, x);
+    } else {
+        for (int i = 0; i < n_columns; i++) c[i] = x[i];
+    }
+}
+
+INLINE vr load_columns(const real *c, int n_columns) {
+    if (n_columns >= VL) return v_load(c);
+    vr x = v_zero();
+    for (int i = 0; i < n_columns; i++) x[i] = c[i];
+    return x;
+}
+
+INLINE void product_strip(const int n_i, const int n_v, const attni_product *p, int64_t row) {
+    vr sums[ACCUMULATORS];
+    UNROLL for (int x = 0; x < n_i * n_v; x++) sums[x] = v_zero();
+    multiply(n_i, n_v, p->k, (const real *)p->a + row * p->a_row, p->a_row, p->a_step, p->b,
+             LANES(n_v), sums);
+    UNROLL for (int i = 0; i < n_i; i++) {
+        UNROLL for (int v = 0; v < n_v; v++) {
+            real *c = (real *)p->c + (row + i) * p->c_row + v * VL;
+            const int columns = p->n_columns - v * VL;
+            if (columns <= 0) continue;
+            vr x = sums[i * n_v + v];
+            if (p->add) x = load_columns(c, columns) + x;
+            store_columns(c, x, columns);
+        }
+    }
+}
+
+INLINE void product(const int n_v, const attni_product *p) {
+    int64_t row = 0;
+    for (; row + ROWS(n_v) <= p->m; row += ROWS(n_v)) product_strip(ROWS(n_v), n_v, p, row);
+    for (; row + 2 <= p->m; row += 2) product_strip(2, n_v, p, row);
+    if (row < p->m) product_strip(1, n_v, p, row);
+}
+
+static __attribute__((noinline)) void product_1(const attni_product *p) { product(1, p); }
+static __attribute__((noinline)) void product_2(const attni_product *p) { product(2, p); }
+#if MAX_VECS >= 3
+static __attribute__((noinline)) void product_3(const attni_product *p) { product(3, p); }
+#endif
+
+static void product_any(const attni_product *p) {
+    static void (*const products[MAX_VECS + 1])(const attni_product *) = {
+        NULL,
+        product_1,
+        product_2,
+#if MAX_VECS >= 3
+        product_3,
+#endif
+    };
+    products[p->vecs](p);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* table.c - the kernels of one ISA and one real type, behind one table: the only symbol this file exports. Compiled once per
+ * ISA and real type (-DATTNI_ISA=avx2 -DATTNI_ISA_AVX2 -DATTNI_REAL_f32 ...), see CMakeLists.txt. */
+#include "kernels/kernels.h"
+
+#include "kernels/pack.h"
+#include "kernels/product.h"
+#include "kernels/visit.h"
+#include "kernels/vmath.h"
+
+/* Twelve chains hide the latency of two multiply-adds per cycle. */
+static double burn(int64_t rounds) {
+    vr sums[12];
+    UNROLL for (int i = 0; i < 12; i++) sums[i] = v_set((real)i);
+    const vr a = v_set(REAL(0.999, 0.999)), b = v_set(REAL(0.001, 0.001));
+    for (int64_t r = 0; r < rounds; r++) {
+        UNROLL for (int i = 0; i < 12; i++) sums[i] = v_fma(sums[i], a, b);
+        KEEP_ORDER();
+    }
+    real total = 0;
+    UNROLL for (int i = 0; i < 12; i++) total += sums[i][0];
+    return total == total ? (double)rounds * 12 * 2 * VL : 0;
+}
+
+static void exp2_array(int64_t n, const void *x, void *y) {
+    for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_exp2(v_load((const real *)x + i)));
+}
+
+static void tanh_array(int64_t n, const void *x, void *y) {
+    for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_tanh(v_load((const real *)x + i)));
+}
+
+#define PASTE(a, b, c, d)     a##b##c##d
+#define TABLE(isa, real_name) PASTE(attni_kernels_, isa, _, real_name)
+#if defined(ATTNI_REAL_f32)
+#define TABLE_NAME TABLE(ATTNI_ISA, f32)
+#else
+#define TABLE_NAME TABLE(ATTNI_ISA, f64)
+#endif
+#define TEXT_OF(x) #x
+#define TEXT(x)    TEXT_OF(x)
+
+extern const attni_kernels TABLE_NAME;
+const attni_kernels TABLE_NAME = {
+    .name = TEXT(ATTNI_ISA),
+    .fused = FUSED,
+    .vl = VL,
+    .max_vecs = MAX_VECS,
+    .pack_queries = pack_queries,
+    .visit = visit_any,
+    .product = product_any,
+    .finish = finish,
+    .unpack_output = unpack_output,
+    .widen = widen,
+    .narrow = narrow,
+    .burn = burn,
+    .exp2 = exp2_array,
+    .tanh = tanh_array,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gemm.h - matrix products by the attention micro-kernel: no BLAS, the same bits for any thread count and vector width.
+ * Called by the layers and `attn bench gemm`. Tests: tests/kernels/test_gemm.c */
+#ifndef ATTNI_GEMM_H
+#define ATTNI_GEMM_H
+
+#include "core/pool.h"
+#include "kernels/kernels.h"
+
+/* C (m, n) = A (m, k) B (k, n), or C += A B with add. Strides in elements; columns of C are contiguous. */
+typedef struct attni_gemm {
+    int64_t m, n, k;
+    bool add;
+    const void *a;
+    ptrdiff_t a_row, a_column;
+    const void *b;
+    ptrdiff_t b_row, b_column;
+    void *c;
+    ptrdiff_t c_row;
+} attni_gemm;
+
+/* Scratch for this many workers, in bytes. */
+size_t attni_gemm_scratch(const attni_kernels *kernels, bool f64, int workers);
+void attni_gemm_run(attni_pool *pool, const attni_kernels *kernels, bool f64, const attni_gemm *g,
+                    void *scratch);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuzz_npy.c - any bytes into the .npy parser: it must refuse with a message or give an array that can
+ * be read, written and read again with the same content. */
+#include "fuzz.h"
+
+#include "npy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD     "\x93NUMPY\x01\x00"
+#define PLAIN(s) "{'descr': '" s "', 'fortran_order': False, 'shape': (2, 2), }\n"
+
+const fuzz_seed fuzz_seeds[] = {
+    FUZZ_SEED(HEAD "\x3c\x00" PLAIN("<f4") "abcdefghijklmnop"),
+    FUZZ_SEED(HEAD "\x3c\x00" PLAIN(">f2") "abcdefgh"),
+    FUZZ_SEED(HEAD "\x3c\x00" PLAIN("|b1") "\0\1\2\3"),
+    FUZZ_SEED(HEAD "\x3b\x00"
+                   "{'descr': '<i8', 'fortran_order': True, 'shape': (1, 2), }\n"
+                   "0123456789abcdef"),
+    FUZZ_SEED("\x93NUMPY\x02\x00\x36\x00\x00\x00"
+              "{'shape':(),'fortran_order':False,'descr':'<u2'}      xy"),
+    FUZZ_SEED("\x93NUMPY\x03\x00\x39\x00\x00\x00"
+              "{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }"),
+};
+const size_t fuzz_n_seeds = sizeof fuzz_seeds / sizeof *fuzz_seeds;
+
+static void check(int condition) {
+    if (!condition) abort();
+}
+
+/* Written and read again, the array is the same. */
+static void check_round_trip(const npy_array *array) {
+    char msg[200];
+    npy_array again;
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&bytes, &size);
+    check(stream && npy_write(stream, array));
+    fclose(stream);
+    check(npy_parse(bytes, size, &again, msg, sizeof msg));
+    check(again.rank == array->rank && again.count == array->count && again.kind == array->kind);
+    check(memcmp(again.data, array->data, array->count * (size_t)array->item_size) == 0);
+    npy_free(&again);
+    free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char msg[200] = "", text[NPY_TEXT + 8];
+    npy_array array;
+    uint8_t *exact = malloc(size ? size : 1); /* so that one byte too far is seen */
+    if (!exact) return 0;
+    if (size) memcpy(exact, data, size);
+    const bool ok = npy_parse(exact, size, &array, msg, sizeof msg);
+    free(exact);
+    if (!ok) {
+        check(msg[0] && !array.data);
+        return 0;
+    }
+    volatile double sum = 0;
+    for (size_t i = 0; i < array.count; i++) sum += npy_real_at(&array, i);
+    npy_describe(&array, text, sizeof text);
+    check_round_trip(&array);
+    size_t became_infinite;
+    for (int dtype = ATTN_F32; dtype <= ATTN_BF16; dtype++)
+        free(npy_to_dtype(&array, (attn_dtype)dtype, &became_infinite));
+    npy_free(&array);
+    return 0;
+}
