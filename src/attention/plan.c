@@ -39,7 +39,6 @@ static bool lay_out(const attni_plan *plan, attni_layout *l) {
     l->scores = reserve(&c, ATTNI_KEY_TILE, lanes, real);
     l->bias = reserve(&c, bias ? ATTNI_KEY_TILE : 0, lanes, real);
     l->row_size = (size_t)attni_max(ATTNI_KEY_TILE, attni_max(a->q.shape[3], a->v.shape[3]));
-    l->zeros = reserve(&c, 1, l->row_size, real);
     l->rows = reserve(&c, plan->half || bias ? lanes : 0, l->row_size, real);
     l->k = reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_k, real);
     l->v = reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_v, real);

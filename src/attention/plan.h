@@ -19,7 +19,6 @@ typedef struct attni_layout {
     size_t view;
     size_t scores; /* (KEY_TILE, lanes) */
     size_t bias;   /* (KEY_TILE, lanes) if there is a bias */
-    size_t zeros;  /* (row_size) the row of a lane without a query */
     size_t rows; /* (lanes, row_size) rows converted to or from the real type, half and bias only */
     size_t k, v; /* (KEY_TILE, d_k) (KEY_TILE, d_v) widened tile, half only */
     size_t row_size; /* max(d_k, d_v, KEY_TILE) */

@@ -69,7 +69,7 @@ static void pack_panel(const task_state *s, panel *p) {
         plan->kernels->widen(q->shape[3], q->dtype, from[x], row_buffer(s, x));
         from[x] = row_buffer(s, x);
     }
-    for (int x = p->rows.n; x < lanes_of(s, p); x++) from[x] = s->scratch + plan->layout.zeros;
+    for (int x = p->rows.n; x < lanes_of(s, p); x++) from[x] = from[0]; /* not used */
     plan->kernels->pack_queries(p->vecs, q->shape[3], (const void *const *)from, plan->query_factor,
                                 p->q_t);
 }
@@ -115,8 +115,6 @@ static const void *bias_row(const task_state *s, const attni_rows *rows, int x, 
                             int32_t n) {
     const attni_plan *plan = s->plan;
     const attn_tensor *bias = &plan->args->bias;
-    if (x >= rows->n || rows->hi[x] <= first)
-        return s->scratch + plan->layout.zeros; /* sees none of them */
     const bool ready =
         bias->stride[3] == 1 && bias->dtype == (plan->real_size == 8 ? ATTN_F64 : ATTN_F32);
     if (ready) {
@@ -139,8 +137,10 @@ static const void *fill_bias(const task_state *s, const panel *p, int64_t first)
     for (int32_t g = 0; g < s->view->n_segments; g++) {
         const attni_segment segment = s->view->segments[g];
         const void *from[ATTNI_MAX_LANES];
-        for (int x = 0; x < lanes; x++)
-            from[x] = bias_row(s, &p->rows, x, first + segment.key, segment.n);
+        for (int x = 0; x < lanes; x++) {
+            from[x] =
+                x < p->rows.n ? bias_row(s, &p->rows, x, first + segment.key, segment.n) : from[0];
+        }
         plan->kernels->pack_queries(p->vecs, segment.n, from, plan->score_factor, to);
         to += (size_t)segment.n * (size_t)lanes * plan->real_size;
     }
@@ -355,7 +355,6 @@ void attni_forward_task(void *arg, int64_t task, int worker) {
                     .scratch = scratch,
                     .view = (attni_view *)(scratch + plan->layout.view),
                     .kv_head = head % H_kv};
-    memset(scratch + plan->layout.zeros, 0, plan->layout.row_size * plan->real_size);
     while (row < end) {
         attni_assert(s.n_panels < plan->block_panels);
         panel *p = panel_at(&s, s.n_panels++);

@@ -200,7 +200,6 @@ class Others(CliTest):
         self.assertEqual(self.run_json("run", "--demo", "--isa", "scalar")["isa"], "scalar")
 
     def test_selftest(self):
-        self.assertRegex(self.run_attn("selftest")[0], r"all [1-9]\d* checks held")
         report = self.run_json("selftest")
         self.assertTrue(report["ok"] and report["lines"])
 

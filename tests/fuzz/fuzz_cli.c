@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_cli.c - a whole command line. The input is one argument per line; after an empty line follow the
- * bytes of the file @x. Arguments @a (2, 3, 4), @b (3, 4), @m (mask), @l (a list of 2), @x name tiny
+ * bytes of the file @x. Arguments @a (2, 1, 3, 4), @b (3, 4), @m (mask), @l (a list of 2), @x name tiny
  * files. Arguments with a '/' are not run, so nothing outside the target's own folder is touched. */
 #include "fuzz.h"
 
@@ -39,7 +39,7 @@ const size_t fuzz_n_seeds = sizeof fuzz_seeds / sizeof *fuzz_seeds;
 
 enum { MAX_WORDS = 40, MAX_SIZE = 4096 };
 
-static char folder[] = "/tmp/attn-fuzz-XXXXXX";
+static char folder[] = P_tmpdir "/attn-fuzz-XXXXXX";
 
 static void write_array(const char *path, char kind, int item_size, int rank,
                         const int64_t *shape) {
@@ -64,7 +64,7 @@ static void empty_folder(void) {
 
 static void leave(void) {
     empty_folder();
-    static const char *const names[] = {"in/a", "in/b", "in/m", "in/l", "in/x"};
+    static const char *const names[] = {"in/a.npy", "in/b.npy", "in/m.npy", "in/l.npy", "in/x.npy"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(names[i]);
     rmdir("in");
     if (chdir("/") == 0) rmdir(folder);
@@ -75,33 +75,32 @@ static void leave(void) {
 static void begin(void) {
     if (!mkdtemp(folder) || chdir(folder) != 0 || mkdir("in", 0700) != 0) abort();
     atexit(leave);
-    write_array("in/a", 'f', 4, 3, (const int64_t[]){2, 3, 4});
-    write_array("in/b", 'f', 8, 2, (const int64_t[]){3, 4});
-    write_array("in/m", 'b', 1, 2, (const int64_t[]){3, 3});
-    write_array("in/l", 'i', 8, 1, (const int64_t[]){2});
+    write_array("in/a.npy", 'f', 4, 4, (const int64_t[]){2, 1, 3, 4});
+    write_array("in/b.npy", 'f', 8, 2, (const int64_t[]){3, 4});
+    write_array("in/m.npy", 'b', 1, 2, (const int64_t[]){3, 3});
+    write_array("in/l.npy", 'i', 8, 1, (const int64_t[]){2});
     if (!freopen("/dev/null", "rb", stdin)) abort();
     stdout = fopen("/dev/null", "wb");
     stderr = fopen("/dev/null", "wb");
     if (!stdout || !stderr) abort();
 }
 
-/* Numbers of 4 to 18 digits ask for sizes that are legal but take too long here. */
+/* Numbers of 4 to 18 digits ask for sizes that are legal but take too long here, as do many threads. */
 static bool is_expensive(const char *text) {
+    const bool threads = strstr(text, "threads") != NULL;
     for (size_t run = 0; *text; text++) {
         run = isdigit((unsigned char)*text) ? run + 1 : 0;
+        if (run > 1 && threads) return true;
         if (run >= 4 && run <= 18 && !isdigit((unsigned char)text[1])) return true;
     }
     return false;
 }
 
-/* More than nine threads take long to start. */
-static bool starts_threads(int argc, char **argv) {
-    for (int i = 1; i < argc; i++)
-        if (strstr(argv[i], "threads"))
-            for (int j = i; j < argc && j < i + 2; j++)
-                if (strpbrk(argv[j], "0123456789") && strlen(argv[j]) > strlen("--threads=9") - 10)
-                    return strlen(strpbrk(argv[j], "0123456789")) > 1;
-    return false;
+/* Where the first empty line begins, or size. */
+static size_t find_empty_line(const char *text, size_t size) {
+    size_t at = 0;
+    while (at < size && !(text[at] == '\n' && at + 1 < size && text[at + 1] == '\n')) at++;
+    return at;
 }
 
 /* Splits text at newlines into argv[1..] and gives the files their names. */
@@ -114,7 +113,7 @@ static int split(char *text, char **argv) {
         argv[argc++] = word;
     }
     argv[argc] = NULL;
-    static char names[5][8] = {"in/a", "in/b", "in/m", "in/l", "in/x"};
+    static char names[5][12] = {"in/a.npy", "in/b.npy", "in/m.npy", "in/l.npy", "in/x.npy"};
     for (int i = 1; i < argc; i++)
         for (int n = 0; n < 5; n++)
             if (argv[i][0] == '@' && argv[i][1] == names[n][3] && !argv[i][2]) argv[i] = names[n];
@@ -123,25 +122,23 @@ static int split(char *text, char **argv) {
 
 static bool may_run(int argc, char **argv) {
     const char *command = argc > 1 ? argv[1] : "";
-    return strcmp(command, "bench") != 0 && strcmp(command, "selftest") != 0 &&
-           !starts_threads(argc, argv);
+    return strcmp(command, "bench") != 0 && strcmp(command, "selftest") != 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static bool begun;
-    char text[MAX_SIZE + 1], *argv[MAX_WORDS + 1] = {"attn"};
+    char text[MAX_SIZE + 1], name[] = "attn", *argv[MAX_WORDS + 1] = {name};
     if (!begun) begin();
     begun = true;
     if (size > MAX_SIZE) return 0;
     memcpy(text, data, size);
     text[size] = 0;
-    const char *empty_line = memmem(text, size, "\n\n", 2);
-    const size_t used = empty_line ? (size_t)(empty_line - text) : size;
+    const size_t used = find_empty_line(text, size);
     text[used] = 0;
     if (strlen(text) != used || strchr(text, '/') || is_expensive(text)) return 0;
-    unlink("in/x");
-    if (empty_line) {
-        FILE *stream = fopen("in/x", "wb");
+    unlink("in/x.npy");
+    if (used < size) {
+        FILE *stream = fopen("in/x.npy", "wb");
         if (!stream) return 0;
         fwrite(data + used + 2, 1, size - used - 2, stream);
         fclose(stream);

@@ -2,9 +2,11 @@
 /* fuzz_driver.c - runs a fuzz target without libFuzzer: every seed, then seeds changed at random for a
  * number of iterations or seconds, the same ones every time.
  *     target [--seconds S] [--iterations N] [--dump FOLDER] [FILE...]
- * FILEs are run and nothing else: to see a crash again. --dump writes the seeds, for libFuzzer. */
+ * The environment variable ATTN_FUZZ_SECONDS changes the default of 4 seconds. FILEs are run and nothing
+ * else: to see a crash again. --dump writes the seeds, for libFuzzer. */
 #include "fuzz.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,8 +137,9 @@ static int run_file(const char *path) {
 }
 
 int main(int argc, char **argv) {
-    double seconds = 3;
-    long iterations = 200000, done = 0;
+    const char *wish = getenv("ATTN_FUZZ_SECONDS");
+    double seconds = wish && *wish ? atof(wish) : 4;
+    long iterations = LONG_MAX, done = 0;
     int at = 1;
     FILE *out = stdout; /* a target may send standard output elsewhere */
     if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(keep_input);
@@ -157,7 +160,7 @@ int main(int argc, char **argv) {
     }
     for (; done < iterations && now() < end; done++) {
         take_seed(draw(fuzz_n_seeds));
-        for (size_t n = 1 + draw(6); n > 0; n--) change();
+        for (size_t n = 1 + draw(4); n > 0; n--) change();
         run_input();
     }
     fprintf(out, "%zu seeds, %ld changed inputs, no crash\n", fuzz_n_seeds, done);

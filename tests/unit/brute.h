@@ -15,7 +15,9 @@ enum { BRUTE_MAX_SEQS = 4, BRUTE_MAX_Q = 70, BRUTE_MAX_K = 620 };
 /* A problem without data in q, k, v, and the memory behind its arguments. */
 typedef struct brute_case {
     attn_args args;
-    uint64_t state; /* of the random numbers */
+    uint64_t state;    /* of the random numbers */
+    uint8_t mask_byte; /* the last one written */
+    int mask_changes;  /* percent: how often the next one differs */
     void *mask_memory, *bias_memory;
     attn_mask *pattern;
     int64_t len_q[BRUTE_MAX_SEQS], len_k[BRUTE_MAX_SEQS], offsets[BRUTE_MAX_SEQS];
@@ -92,7 +94,7 @@ static inline bool brute_visible(const attn_args *a, int64_t s, int64_t h, int64
 
 /* ------------------------------------------------------------------------------ random problems */
 
-/* A view with odd strides: padded, backwards, repeated. Elements are left unset. */
+/* A view with odd strides: padded, backwards, repeated. Elements are 0. */
 static inline attn_tensor brute_view(brute_case *c, attn_dtype dtype, const int64_t shape[4],
                                      void **memory) {
     static const int column_steps[] = {1, 1, 1, 1, 2, -1, 0, 3};
@@ -111,7 +113,6 @@ static inline attn_tensor brute_view(brute_case *c, attn_dtype dtype, const int6
     const size_t size = attn_dtype_size(dtype);
     *memory = calloc((size_t)extent, size);
     if (!*memory) abort();
-    for (size_t e = 0; e < (size_t)extent * size; e++) ((uint8_t *)*memory)[e] = 0;
     t.data = (char *)*memory + (size_t)base * size;
     return t;
 }
@@ -126,7 +127,7 @@ static inline void brute_score_shape(brute_case *c, int64_t shape[4]) {
     shape[3] = brute_chance(c, 70) ? keys : brute_between(c, 0, keys);
 }
 
-/* Calls visit for every element of a view. */
+/* Calls fill for every element of a view. */
 static inline void brute_fill(brute_case *c, const attn_tensor *t,
                               void (*fill)(brute_case *c, const attn_tensor *t, int64_t at)) {
     for (int64_t b = 0; b < t->shape[0]; b++) {
@@ -141,10 +142,8 @@ static inline void brute_fill(brute_case *c, const attn_tensor *t,
 /* True is any byte but 0. Runs of equal bytes, so that whole words are sometimes equal. */
 static inline void brute_fill_mask(brute_case *c, const attn_tensor *t, int64_t at) {
     static const uint8_t bytes[] = {0, 0, 0, 0, 1, 1, 2, 0x10, 0x80, 0xff};
-    uint8_t *to = (uint8_t *)t->data + at;
-    static uint8_t last;
-    if (brute_chance(c, 30)) last = bytes[brute_random(c) % sizeof bytes];
-    *to = last;
+    if (brute_chance(c, c->mask_changes)) c->mask_byte = bytes[brute_random(c) % sizeof bytes];
+    ((uint8_t *)t->data)[at] = c->mask_byte;
 }
 
 static inline void brute_fill_bias(brute_case *c, const attn_tensor *t, int64_t at) {
@@ -160,7 +159,7 @@ static inline void brute_fill_bias(brute_case *c, const attn_tensor *t, int64_t 
 static inline void brute_set_pattern(brute_case *c) {
     const int64_t n_q = c->args.q.shape[2], n_k = c->args.k.shape[2];
     attn_status status = ATTN_OK;
-    switch (brute_random(c) % 4) {
+    switch (brute_random(c) % 5) {
     case 0:
         status = attn_mask_random_blocks(n_q, n_k, brute_between(c, 1, 40), 2, c->state,
                                          &c->pattern, NULL);
@@ -170,6 +169,9 @@ static inline void brute_set_pattern(brute_case *c) {
         break;
     case 2:
         status = attn_mask_window(n_q, n_k, brute_between(c, -9, n_k), 5, 70, &c->pattern, NULL);
+        break;
+    case 3:
+        status = attn_mask_causal(n_q, n_k, brute_between(c, -9, n_k), &c->pattern, NULL);
         break;
     default: status = attn_mask_global(n_q, n_k, 2, &c->pattern, NULL);
     }
@@ -245,6 +247,7 @@ static inline void brute_begin(brute_case *c, uint64_t seed) {
     brute_set_ranges(c);
     if (brute_chance(c, 40)) {
         brute_score_shape(c, shape);
+        c->mask_changes = brute_chance(c, 50) ? 30 : 1;
         c->args.mask = brute_view(c, ATTN_BOOL, shape, &c->mask_memory);
         brute_fill(c, &c->args.mask, brute_fill_mask);
     }

@@ -4,6 +4,7 @@
 #include "attention/visible.h"
 #include "brute.h"
 #include "check.h"
+#include "guard.h"
 
 enum { CASES = 600, PANELS = 4 };
 
@@ -101,9 +102,11 @@ static void check_form(int64_t first, uint64_t seed) {
         keys += s.n;
     }
     CHECK_INT(view.n_keys, keys);
+    CHECK_MSG(first + end <= rows.seq.n_k, "seed %llu: key %lld of %lld", (unsigned long long)seed,
+              (long long)(first + end - 1), (long long)rows.seq.n_k);
 }
 
-TEST(segments_ascend_without_touching_and_their_keys_add_up) { for_every_view(check_form); }
+TEST(segments_ascend_without_touching_inside_the_keys_and_add_up) { for_every_view(check_form); }
 
 static bool in_segments(int64_t key) {
     for (int32_t g = 0; g < view.n_segments; g++) {
@@ -148,6 +151,30 @@ static void check_all(int64_t first, uint64_t seed) {
 }
 
 TEST(view_says_all_exactly_when_every_row_sees_every_key) { for_every_view(check_all); }
+
+/* The window of the last rows begins behind a mask that is shorter than the keys: their mask rows
+ * must not be read up to the window. The byte after the mask is inaccessible. */
+TEST(row_whose_window_lies_behind_the_mask_does_not_read_it) {
+    enum { N = 48, WIDTH = 40, LANES = 24 };
+    guard g;
+    attn_args args;
+    if (!guard_alloc(&g, (size_t)N * WIDTH, GUARD_AFTER)) SKIP("no memory");
+    guard_explain("row_whose_window_lies_behind_the_mask_does_not_read_it");
+    attn_args_init(&args);
+    args.q = args.k = args.v = attn_tensor_bhsd(NULL, ATTN_F32, 1, 1, N, 4);
+    args.mask = attn_tensor_bhsd(g.data, ATTN_BOOL, 1, 1, N, WIDTH);
+    args.window_left = 5;
+    args.causal = 1;
+    rows = (attni_rows){.args = &args, .seq = attni_sequence_at(&args, 0), .n = LANES};
+    for (int x = 0; x < LANES; x++) rows.i[x] = N - LANES + x;
+    attni_rows_begin(&rows);
+    CHECK(attni_rows_view(&rows, 0, &view));
+    for (int j = 0; j < WIDTH; j++) {
+        CHECK(view.all || !in_segments(j) || (view.allow[j] >> (LANES - 1) & 1) == 0);
+    }
+    CHECK(!view.all);
+    guard_free(&g);
+}
 
 /* ----------------------------------------------------------------------------------- all tiles */
 
