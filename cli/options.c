@@ -253,9 +253,7 @@ int cli_parse(const cli_spec *spec, int argc, char **argv, void *settings) {
     for (int at = 1; at < argc; at++) {
         if (argv[at][0] != '-' || argv[at][1] == 0) {
             out_error(spec->command,
-                      "%s: unexpected argument; every input has an option of its "
-                      "own, such as --q FILE",
-                      argv[at]);
+                      "%s: unexpected argument; files and values belong to an option", argv[at]);
             return refuse(spec);
         }
         const int code = take_option(spec, argc, argv, &at, settings);

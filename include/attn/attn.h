@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** attn.h - exact scaled dot-product attention on CPUs. This header is the manual; read it in order.
+/** attn.h - exact scaled dot-product attention on CPUs. This header is the manual.
  *
  *  Ten lines that work (compiled as tests/unit/example.c):
  *
@@ -12,7 +12,7 @@
  *      args.v = attn_tensor_bhsd(v, ATTN_F32, 1, 8, 1024, 64);
  *      args.causal = 1;
  *      attn_tensor out = attn_tensor_bhsd(o, ATTN_F32, 1, 8, 1024, 64);
- *      attn_forward(ctx, &args, &out, NULL, NULL);              // out = softmax(q k^T / 8 + mask) v
+ *      attn_forward(ctx, &args, &out, NULL, NULL);              // softmax(q k^T / 8 + mask) v
  *      attn_ctx_destroy(ctx);
  *
  *  Names used everywhere: B batch, H query heads, H_kv key/value heads, n_q and n_k lengths,
@@ -87,7 +87,7 @@ ATTN_API const char *attn_strerror(attn_status status);
 ATTN_API const char *attn_status_name(attn_status status);
 
 /** Optional details of a failure, owned by the caller; pass NULL if not wanted. The message names
- * the argument, its value, what was expected and what to do. It is written only on failure. */
+ *  the argument, its value, what was expected and what to do. It is written only on failure. */
 typedef struct attn_error {
     char message[256];
 } attn_error;
@@ -109,9 +109,9 @@ ATTN_API size_t attn_dtype_size(attn_dtype dtype);
 ATTN_API const char *attn_dtype_name(attn_dtype dtype);
 
 /** A view of memory that somebody else owns: four dimensions, strides counted in elements. The last
- * dimension must be contiguous (stride 1) where a function reads or writes vectors; the other
- * strides are free (0 repeats an input, negative walks backwards). data == NULL means "absent"
- * where a tensor is optional. Inputs are never written through. */
+ *  dimension must be contiguous (stride 1) where a function reads or writes vectors; the other
+ *  strides are free (0 repeats an input, negative walks backwards). data == NULL means "absent"
+ *  where a tensor is optional. Inputs are never written through. */
 typedef struct attn_tensor {
     void *data;
     attn_dtype dtype;
@@ -120,7 +120,7 @@ typedef struct attn_tensor {
 } attn_tensor;
 
 /** View of a dense array indexed [batch][head][row][column]. Any B, H, n, d >= 0. Does not touch
- * the data. */
+ *  the data. */
 ATTN_API attn_tensor attn_tensor_bhsd(const void *data, attn_dtype dtype, int64_t B, int64_t H,
                                       int64_t n, int64_t d);
 /** View of a dense array indexed [batch][row][head][column]; the shape is still (B, H, n, d). */
@@ -132,20 +132,24 @@ ATTN_API attn_tensor attn_tensor_bshd(const void *data, attn_dtype dtype, int64_
 typedef struct attn_mask attn_mask; /* section 7 */
 
 /** Everything that defines one attention problem. Fill with attn_args_init(), then set q, k, v and
- * what differs.
+ *  what differs from the defaults.
  *
  *  One score goes through these steps, in this order:
- *      s = scale * (q . k)                      "raw"
- *      s = softcap * tanh(s / softcap)          "capped"    if softcap > 0
- *      s = s + bias - alibi[h] * |i + offset - j|           "biased"
+ *
+ *      s = scale * (q . k)                           "raw"
+ *      s = softcap * tanh(s / softcap)               "capped", if softcap > 0
+ *      s = s + bias - alibi[h] * |i + offset - j|    "biased"
  *      s = -inf where masked
- *      w = softmax over keys of s / temperature             "weights"; the sink logit adds
- * exp(sink) to the denominator w = w * keep / (1 - dropout) out = sum over keys of w v
+ *      w = softmax over the keys of s / temperature  "weights"; a sink adds exp(sink) to the sum
+ *      w = w * keep / (1 - dropout)
+ *      out = sum over the keys of w v
  *
  *  A key is visible only if every part that is given allows it: causal, window, lengths, mask,
- * pattern, bias > -inf. A row that sees no key gives out = 0, weights 0, LSE = -inf: never NaN.
- * Scores of +inf share the row equally. Grouped-query attention: H must be a multiple of H_kv;
- * query head h reads key/value head h / (H / H_kv). */
+ *  pattern, and a bias that is not -inf. A row that sees no key gives out = 0, weights 0 and
+ *  LSE = -inf: never NaN. Keys whose score is +inf share the row equally.
+ *
+ *  Grouped-query attention: H must be a multiple of H_kv; query head h reads key/value head
+ *  h / (H / H_kv). */
 typedef struct attn_args {
     uint32_t struct_size; /* set by attn_args_init() */
 
@@ -157,46 +161,43 @@ typedef struct attn_args {
     double temperature; /* > 0; default 1; small values sharpen */
     double softcap;     /* > 0 caps scores smoothly to +-softcap; 0 (default) = off */
 
-    int causal;     /* non-zero: key j is visible to query i iff j <= i + offset; default 0 */
-    int64_t offset; /* position of query 0 among the keys; ATTN_OFFSET_TOP_LEFT (0) or
-                     * ATTN_OFFSET_BOTTOM_RIGHT (default): n_k - n_q of each sequence, the last
-                     * query sees all */
-    const int64_t *offsets; /* (B) per-batch offsets instead of `offset`, or NULL */
-    int64_t window_left;    /* keys visible before key i + offset; -1 (default) = no limit */
-    int64_t window_right;   /* keys visible after key i + offset; -1 (default) = no limit; the key
-                               itself always counts in */
+    /* Position. Query i stands at key i + offset; causal hides the keys after that place; windows
+     * count keys before and after it: -1 (default) = no limit, the key at the place always visible.
+     * offset: ATTN_OFFSET_TOP_LEFT (0), ATTN_OFFSET_BOTTOM_RIGHT (default: n_k - n_q of each
+     * sequence, so that the last query sees all keys), or any number. */
+    int causal; /* non-zero: key j is visible to query i iff j <= i + offset; default 0 */
+    int64_t offset;
+    const int64_t *offsets; /* (B) one per batch entry instead of `offset`, or NULL */
+    int64_t window_left, window_right;
 
-    attn_tensor mask; /* optional, ATTN_BOOL, true = may attend; (B|1, H|1, n_q|1, m), m <= n_k:
-                         keys m.. are masked */
-    attn_tensor
-        bias; /* optional, any float dtype, added to scores; same shapes as mask; -inf masks */
-    const attn_mask *pattern; /* optional, from section 7, for (n_q, n_k) of every sequence; shared
-                                 by all batches and heads */
+    /* Masks. The key dimension m may be shorter than n_k: the keys from m on are masked. Batch,
+     * heads and rows broadcast when they are 1. Any strides, also in the key dimension. */
+    attn_tensor mask;         /* (B|1, H|1, n_q|1, m) ATTN_BOOL, true = may attend; optional */
+    attn_tensor bias;         /* (B|1, H|1, n_q|1, m) any float dtype; -inf masks; optional */
+    const attn_mask *pattern; /* (n_q, n_k) from section 7, the same for all batches and heads */
 
-    const int64_t
-        *len_q; /* (B) real rows of a padded batch, or NULL; rows from len_q[b] on see nothing */
-    const int64_t
-        *len_k; /* (B) real keys of a padded batch, or NULL; keys from len_k[b] on are never read */
+    /* Padded batches: rows from len_q[b] on see nothing, keys from len_k[b] on are never read. */
+    const int64_t *len_q; /* (B) or NULL */
+    const int64_t *len_k; /* (B) or NULL */
 
-    /* Packed sequences: q, k, v have B = 1 and hold n_seqs sequences one after another along the
-     * rows; sequence s has rows cu_q[s] .. cu_q[s+1]-1 and keys cu_k[s] .. cu_k[s+1]-1. Then
-     * "batch" means "sequence" for offsets, mask, bias and dropout, and i, j count from the start
-     * of the sequence (mask and bias need rows and columns for the longest). */
+    /* Packed sequences: q, k, v have B = 1 and hold n_seqs sequences one after another; sequence s
+     * has rows cu_q[s] .. cu_q[s+1]-1 and keys cu_k[s] .. cu_k[s+1]-1. Then "batch" means
+     * "sequence" for offsets, mask, bias and dropout, and i, j count from the start of the sequence
+     * (mask, bias and pattern need rows and columns for the longest). */
     const int64_t *cu_q; /* (n_seqs + 1) ascending from 0 to n_q, or NULL */
     const int64_t *cu_k; /* (n_seqs + 1) ascending from 0 to n_k, or NULL */
     int64_t n_seqs;
 
     const double *alibi; /* (H) slopes, see attn_alibi_slopes(); or NULL */
-    const double *sinks; /* (H) logits that take part in the denominator only (not divided by
-                            temperature); or NULL */
+    const double *sinks; /* (H) logits of the denominator, not divided by temperature; or NULL */
 
     double dropout; /* 0 <= dropout < 1; default 0 */
-    uint64_t seed;  /* the dropout mask is a pure function of (seed, batch, head, i, j):
-                       attn_dropout_keep() */
+    uint64_t seed;  /* dropout is a function of (seed, batch, head, i, j): attn_dropout_keep() */
 
-    void *workspace; /* scratch of the caller, 64-byte aligned, or NULL: the context's own (grows
-                        once per shape) */
-    size_t workspace_size; /* bytes; attn_forward_workspace() says how many */
+    /* Scratch of the caller, 64-byte aligned, attn_forward_workspace() bytes; or NULL: the
+     * context's own, which grows once per larger shape. */
+    void *workspace;
+    size_t workspace_size;
 } attn_args;
 
 #define ATTN_SCALE_AUTO          (-HUGE_VAL)
@@ -224,7 +225,7 @@ typedef enum attn_isa {
 ATTN_API const char *attn_isa_name(attn_isa isa);
 
 /** Memory callbacks. alloc returns memory aligned to at least `align` (a power of two) or NULL;
- * free takes what alloc gave. */
+ *  free takes what alloc gave. */
 typedef struct attn_alloc {
     void *(*alloc)(void *user, size_t size, size_t align);
     void (*free)(void *user, void *ptr);
@@ -232,7 +233,7 @@ typedef struct attn_alloc {
 } attn_alloc;
 
 /** The caller's own threads. run() must call work(arg, w) once for every w in 0..n_workers-1, on
- * any threads, in any order, at once or one after another, and return when all have returned. */
+ *  any threads, in any order, at once or one after another, and return when all have returned. */
 typedef struct attn_pool {
     void (*run)(void *user, int n_workers, void (*work)(void *arg, int worker), void *arg);
     void *user;
@@ -240,14 +241,11 @@ typedef struct attn_pool {
 
 typedef struct attn_ctx_options {
     uint32_t struct_size; /* set by attn_ctx_options_init() */
-    int threads; /* workers per call, 1..1024; default 1: no thread is started. 0 = one per CPU of
-                    this process */
-    attn_isa
-        isa; /* default AUTO; the environment variable ATTN_ISA=name steps an AUTO context down */
-    int pin; /* non-zero: pin each own worker to one CPU; default 0 */
-    attn_alloc alloc; /* default: malloc and free */
-    attn_pool
-        pool; /* default: own pool of threads-1 workers plus the caller; give run() to use yours */
+    int threads;          /* workers per call; default 1: none is started. 0 = one per CPU */
+    attn_isa isa;         /* default AUTO; the environment's ATTN_ISA=name steps AUTO down */
+    int pin;              /* non-zero: pin each own worker to one CPU; default 0 */
+    attn_alloc alloc;     /* default: malloc and free */
+    attn_pool pool;       /* default: own threads; give run() to use yours */
 } attn_ctx_options;
 
 /** All fields to the defaults named above. */
@@ -256,8 +254,8 @@ ATTN_API void attn_ctx_options_init(attn_ctx_options *options);
 typedef struct attn_ctx attn_ctx;
 
 /** attn_ctx_create(): gives a context: worker threads, the chosen kernels and scratch that only
- * grows. options may be NULL (defaults). Borrows options, keeps the callbacks. Errors: NULL,
- * STRUCT, VALUE, ISA (not in this build or machine), MEMORY, THREADS; *ctx is then NULL. */
+ *  grows. options may be NULL (defaults). Borrows options, keeps the callbacks. Errors: NULL,
+ *  STRUCT, VALUE, ISA (not in this build or machine), MEMORY, THREADS; *ctx is then NULL. */
 ATTN_API attn_status attn_ctx_create(const attn_ctx_options *options, attn_ctx **ctx,
                                      attn_error *err);
 /** Ends the workers and frees everything. NULL is allowed. */
@@ -280,58 +278,56 @@ ATTN_API void attn_cpu_info(attn_cpu *info);
 
 /* ------------------------------------------------------------------------------------ 5 forward */
 
-/** attn_forward(): out = softmax(scale q k^T + ...) v, streamed; never builds the n_q x n_k matrix.
- *  out (B, H, n_q, d_v) dtype of q, last dimension contiguous.  lse (B, H, n_q, 1) f32 (f64 for f64
- * inputs) or NULL: natural logarithm of each row's denominator, in units of s / temperature; -inf
- * for a row that sees no key (also with sinks). Borrows everything. Scratch comes from the context,
- * which allocates only for a larger shape than before, or from args->workspace. out and lse must
- * not overlap each other or any input. Errors: any but SELFTEST; out and lse are then untouched.
- *  Cost: about 2 n_q n_k (d_k + d_v) flops per head over visible pairs only; O(n) memory. */
+/** attn_forward(): out = softmax(scale q k^T + ...) v, streamed: no n_q x n_k matrix is built.
+ *  out (B, H, n_q, d_v) dtype of q, last dimension contiguous.
+ *  lse (B, H, n_q, 1) f32, or f64 for f64 inputs, or NULL: natural logarithm of each row's
+ *  denominator, of scores divided by temperature; -inf for a row that sees no key, sinks or not.
+ *  Borrows everything; out and lse must not overlap each other or any input. Scratch comes from the
+ *  context, which allocates only for a larger shape than before, or from args->workspace.
+ *  Errors: any but SELFTEST; out and lse are then untouched.
+ *  Cost: 2 (d_k + d_v) flops per visible pair, O(n) memory. */
 ATTN_API attn_status attn_forward(attn_ctx *ctx, const attn_args *args, const attn_tensor *out,
                                   const attn_tensor *lse, attn_error *err);
 
 /** Bytes of args->workspace that attn_forward() needs for this problem on this context (same
- * validation as the call). */
+ *  validation as the call). */
 ATTN_API attn_status attn_forward_workspace(attn_ctx *ctx, const attn_args *args, size_t *bytes,
                                             attn_error *err);
 
 /* ------------------------------------------------------------------------------------ 6 inspect */
 
 /** What to look at; leave data NULL for what is not wanted. f32 or f64 in any mix, any strides.
- * Packed sequences: rows and keys keep their packed index, pairs from different sequences count as
- * masked. Weights are before dropout. */
+ *  Weights are before dropout. Pairs outside a sequence (beyond the lengths, or of another packed
+ *  sequence) give -inf in raw, capped and biased, and 0 in weights. */
 typedef struct attn_inspection {
-    uint32_t struct_size; /* set by attn_inspection_init() */
-    attn_tensor raw;      /* (B, H, n_q, n_k) scale * q.k, for every pair, masked or not */
-    attn_tensor capped;   /* (B, H, n_q, n_k) after softcap */
-    attn_tensor biased;   /* (B, H, n_q, n_k) after bias and ALiBi, -inf where masked */
-    attn_tensor weights;  /* (B, H, n_q, n_k) after softmax, exactly 0 where masked */
-    attn_tensor
-        entropy; /* (B, H, n_q, 1)   of each row's weights in nats; 0 for a row that sees nothing */
-    attn_tensor top_weight; /* (B, H, n_q, K) the K largest weights of each row, descending, ties by
-                               lower key; padded with 0 */
-    attn_tensor top_key;    /* (B, H, n_q, K) ATTN_I64, their keys; padded with -1; same K */
-    attn_tensor
-        received; /* (B, H, 1, n_k) column sums: the attention each key receives from all rows */
+    uint32_t struct_size;   /* set by attn_inspection_init() */
+    attn_tensor raw;        /* (B, H, n_q, n_k) scale * q.k, for every pair, masked or not */
+    attn_tensor capped;     /* (B, H, n_q, n_k) after softcap */
+    attn_tensor biased;     /* (B, H, n_q, n_k) after bias and ALiBi, -inf where masked */
+    attn_tensor weights;    /* (B, H, n_q, n_k) after softmax, exactly 0 where masked */
+    attn_tensor entropy;    /* (B, H, n_q, 1) of a row's weights in nats; 0 if it sees nothing */
+    attn_tensor top_weight; /* (B, H, n_q, K) largest weights, descending, ties by key; then 0 */
+    attn_tensor top_key;    /* (B, H, n_q, K) ATTN_I64, their keys; then -1; the same K */
+    attn_tensor received;   /* (B, H, 1, n_k) column sums: what each key gets from all rows */
 } attn_inspection;
 
+/** All outputs absent. */
 ATTN_API void attn_inspection_init(attn_inspection *what);
 
 /** attn_inspect(): computes the requested views of the weights row by row in double precision.
  *  Only raw, capped, biased and weights are n_q x n_k; the others need O(n) memory. Borrows
- * everything; outputs must not overlap inputs. Errors: as attn_forward(); outputs are then
- * untouched. Cost: about n_q n_k (d_k + 10) operations per head, spread over the context's threads.
- */
+ *  everything; outputs must not overlap inputs. Errors: as attn_forward(); outputs are then
+ *  untouched. Cost: about n_q n_k (d_k + 10) operations per head, shared by the threads. */
 ATTN_API attn_status attn_inspect(attn_ctx *ctx, const attn_args *args, const attn_inspection *what,
                                   attn_error *err);
 
 /* -------------------------------------------------------------------------------------- 7 masks */
 
 /** A mask is an immutable set of visible (query, key) pairs, n_q x n_k, kept as sorted key
- * intervals per row, so that a masked tile costs nothing. All functions below give a new mask
- * (destroy with attn_mask_destroy()), borrow their arguments, and on failure set *mask to NULL.
- * Memory: 16 bytes per interval and 8 per row, from malloc. Errors: NULL, VALUE (message names the
- * argument), SHAPE (operands differ), OVERFLOW, MEMORY. */
+ *  intervals per row, so that a masked tile costs nothing. All functions below give a new mask
+ *  (destroy with attn_mask_destroy()), borrow their arguments, and on failure set *mask to NULL.
+ *  Memory: 16 bytes per interval and 8 per row, from malloc. Errors: NULL, VALUE (message names the
+ *  argument), SHAPE (operands differ), OVERFLOW, MEMORY. */
 
 /** j <= i + offset; offset as in attn_args (ATTN_OFFSET_BOTTOM_RIGHT allowed). */
 ATTN_API attn_status attn_mask_causal(int64_t n_q, int64_t n_k, int64_t offset, attn_mask **mask,
@@ -343,7 +339,7 @@ ATTN_API attn_status attn_mask_window(int64_t n_q, int64_t n_k, int64_t offset, 
 ATTN_API attn_status attn_mask_prefix(int64_t n_q, int64_t n_k, int64_t prefix, attn_mask **mask,
                                       attn_error *err);
 /** doc_q[i] == doc_k[j]: block-diagonal documents. doc_q (n_q), doc_k (n_k), any numbering, need
- * not be sorted. */
+ *  not be sorted. */
 ATTN_API attn_status attn_mask_document(int64_t n_q, int64_t n_k, const int64_t *doc_q,
                                         const int64_t *doc_k, attn_mask **mask, attn_error *err);
 /** i < tokens or j < tokens: the first tokens see everything and are seen by everything. */
@@ -353,15 +349,14 @@ ATTN_API attn_status attn_mask_global(int64_t n_q, int64_t n_k, int64_t tokens, 
 ATTN_API attn_status attn_mask_strided(int64_t n_q, int64_t n_k, int64_t offset, int64_t step,
                                        attn_mask **mask, attn_error *err);
 /** Rows and keys in blocks of `block`; each block of rows sees `count` distinct key blocks drawn by
- * a seeded generator (all of them if there are not more). Same seed, same mask, on every machine.
- */
+ *  a seeded generator (all of them if there are not more). Same seed, same mask, everywhere. */
 ATTN_API attn_status attn_mask_random_blocks(int64_t n_q, int64_t n_k, int64_t block, int64_t count,
                                              uint64_t seed, attn_mask **mask, attn_error *err);
 /** allow (n_q, n_k) bytes, row-major, non-zero = visible. */
 ATTN_API attn_status attn_mask_dense(int64_t n_q, int64_t n_k, const uint8_t *allow,
                                      attn_mask **mask, attn_error *err);
 /** Compressed sparse rows: row i sees col[row_ptr[i]] .. col[row_ptr[i+1]-1]. Columns of a row
- * strictly ascending. */
+ *  strictly ascending. */
 ATTN_API attn_status attn_mask_from_csr(int64_t n_q, int64_t n_k, const int64_t *row_ptr,
                                         const int64_t *col, attn_mask **mask, attn_error *err);
 
@@ -373,11 +368,11 @@ ATTN_API attn_status attn_mask_union(const attn_mask *a, const attn_mask *b, att
 ATTN_API attn_status attn_mask_complement(const attn_mask *a, attn_mask **mask, attn_error *err);
 
 /** Longformer: a window of `side` keys on each side, and the first `global` tokens see and are seen
- * by all. */
+ *  by all. */
 ATTN_API attn_status attn_mask_longformer(int64_t n, int64_t side, int64_t global, attn_mask **mask,
                                           attn_error *err);
-/** BigBird in blocks: a band of `window` blocks (odd) around the own block, `global` first blocks
- * that see and are seen by all, and `random` random key blocks per block of rows. */
+/** BigBird in blocks: a band of `window` blocks (odd, or 0 for none) around the own block, `global`
+ *  first blocks that see and are seen by all, `random` random key blocks per block of rows. */
 ATTN_API attn_status attn_mask_bigbird(int64_t n, int64_t block, int64_t window, int64_t global,
                                        int64_t random, uint64_t seed, attn_mask **mask,
                                        attn_error *err);
@@ -403,17 +398,17 @@ typedef struct attn_partial {
 } attn_partial;
 
 /** attn_merge(): attention over the union of two disjoint key sets, from the two partial results;
- * exact up to rounding. All three agree in shape and dtype; result may be a or b itself (same data
- * and strides) but not overlap otherwise. Errors: NULL, SHAPE, DTYPE, STRIDE, OVERLAP; result is
- * then untouched. */
+ *  exact up to rounding. All three agree in shape and dtype; result may be a or b itself (same data
+ *  and strides) but not overlap otherwise. Errors: NULL, SHAPE, DTYPE, STRIDE, OVERLAP; result is
+ *  then untouched. */
 ATTN_API attn_status attn_merge(const attn_partial *a, const attn_partial *b,
                                 const attn_partial *result, attn_error *err);
 
 /* -------------------------------------------------------------------------- 9 planning and cost */
 
 /** attn_plan_explain(): says in text how attn_forward() would run this problem and why: kernels,
- * tiles, paths, the offset in force, skipped work, scratch. Writes at most size bytes with the
- * final 0; *needed (may be NULL) gets the full length + 1. */
+ *  tiles, paths, the offset in force, skipped work, scratch. Writes at most size bytes with the
+ *  final 0; *needed (may be NULL) gets the full length + 1. */
 ATTN_API attn_status attn_plan_explain(attn_ctx *ctx, const attn_args *args, char *text,
                                        size_t size, size_t *needed, attn_error *err);
 
@@ -428,8 +423,8 @@ typedef struct attn_cost_info {
 } attn_cost_info;
 
 /** attn_cost(): counts, exactly, without computing. Data pointers of q, k, v may be NULL; shapes
- * and masks must be valid. Errors: as attn_forward(). Cost: O(n_q) per sequence, O(n_q n_k) with a
- * dense mask or bias. */
+ *  and masks must be valid. Errors: as attn_forward(). Cost: O(n_q) per sequence, O(n_q n_k) with a
+ *  dense mask or bias. */
 ATTN_API attn_status attn_cost(attn_ctx *ctx, const attn_args *args, attn_cost_info *cost,
                                attn_error *err);
 
@@ -437,22 +432,22 @@ ATTN_API attn_status attn_cost(attn_ctx *ctx, const attn_args *args, attn_cost_i
  * 10 trust */
 
 /** attn_reference(): the same as attn_forward() by the definition, in double precision, one pair at
- * a time: the oracle. Same arguments, same validation; args->workspace is ignored; out and lse
- * additionally may be f64 whatever q is. Allocates O(n_k). Slow on purpose. */
+ *  a time: the oracle. Same arguments, same validation; args->workspace is ignored; out and lse
+ *  additionally may be f64 whatever q is. Allocates O(n_k). Slow on purpose. */
 ATTN_API attn_status attn_reference(const attn_args *args, const attn_tensor *out,
                                     const attn_tensor *lse, attn_error *err);
 
 /** attn_selftest(): checks this library on this machine: every usable instruction set against the
- * oracle, bits over thread counts and instruction sets, poison, empty rows. say (may be NULL) gets
- * one line per check. Takes about a second. Errors: SELFTEST (message names the first check that
- * failed), MEMORY, THREADS. */
+ *  oracle, bits over thread counts and instruction sets, poison, empty rows. say (may be NULL) gets
+ *  one line per check. Takes about a second. Errors: SELFTEST (message names the first check that
+ *  failed), MEMORY, THREADS. */
 ATTN_API attn_status attn_selftest(void (*say)(void *user, const char *line), void *user,
                                    attn_error *err);
 
 /* ----------------------------------------------------------------------------- 11 small helpers */
 
 /** Writes the usual ALiBi slopes of H heads: 2^(-8(h+1)/H) for a power of two; otherwise those of
- * the next lower power of two followed by every other slope of the next higher one. */
+ *  the next lower power of two followed by every other slope of the next higher one. */
 ATTN_API attn_status attn_alibi_slopes(int64_t H, double *slopes, attn_error *err);
 
 /** 1 if dropout keeps the weight of (batch, head, i, j), else 0: a pure function (Philox 4x32-10).

@@ -99,10 +99,10 @@ static attn_status run(tester *t, attn_isa isa, int threads, const attn_args *a)
     options.isa = isa;
     options.threads = threads;
     attn_ctx *ctx;
-    ATTN_TRY(attn_ctx_create(&options, &ctx, t->err));
+    ATTN_TRY(attn_ctx_create(&options, &ctx, NULL));
     const attn_tensor out = attn_tensor_bhsd(t->data->out, a->q.dtype, B, H, N_Q, D_V);
     const attn_tensor lse = attn_tensor_bhsd(t->data->lse, lse_dtype(a->q.dtype), B, H, N_Q, 1);
-    const attn_status status = attn_forward(ctx, a, &out, &lse, t->err);
+    const attn_status status = attn_forward(ctx, a, &out, &lse, NULL);
     attn_ctx_destroy(ctx);
     return status;
 }
@@ -165,7 +165,7 @@ static void check_against_oracle(tester *t, attn_dtype dtype) {
         features[f].set(&a, d);
         const attn_tensor out = attn_tensor_bhsd(d->true_out, ATTN_F64, B, H, N_Q, D_V);
         const attn_tensor lse = attn_tensor_bhsd(d->true_lse, ATTN_F64, B, H, N_Q, 1);
-        if (attn_reference(&a, &out, &lse, t->err) != ATTN_OK) {
+        if (attn_reference(&a, &out, &lse, NULL) != ATTN_OK) {
             report(t, false, "oracle %s %s could not run", attn_dtype_name(dtype),
                    features[f].name);
             return;
@@ -195,23 +195,26 @@ static uint64_t hash_results(const test_data *d, attn_dtype dtype) {
     return hash_bytes(hash, d->lse, LSE_SIZE * attn_dtype_size(lse_dtype(dtype)));
 }
 
-/* The result of one fixed problem, with every option on, per class of instruction sets. */
+/* The hash of one fixed problem, with every option on, is the same on every machine of a class. */
+static const uint64_t known_hash[2][2] = {
+    /* mul+add, fma */
+    [ATTN_F32] = {0xdd657b53f00b8c0a, 0x72b7063cd7a797ba},
+    [ATTN_F64] = {0x5e81ddbb0bc0cbfa, 0x07ee605ea4d678a2},
+};
+
 static void check_bits(tester *t, attn_dtype dtype) {
-    uint64_t of_class[2] = {0, 0};
     attn_args a = make_args(t->data, dtype);
     set_everything(&a, t->data);
     for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
         const attni_kernels *kernels = attni_kernels_get((attn_isa)isa, dtype == ATTN_F64);
         if (!kernels) continue;
-        uint64_t *expected = &of_class[kernels->fused];
         int same = 0, ran = 0;
         uint64_t hash = 0;
         for (int n = 0; n < N_THREADS; n++) {
             const attn_status status = run(t, (attn_isa)isa, thread_counts[n], &a);
             if (status == ATTN_E_THREADS && n > 0) break; /* a build without threads */
             hash = hash_results(t->data, dtype);
-            if (*expected == 0) *expected = hash;
-            same += status == ATTN_OK && hash == *expected;
+            same += status == ATTN_OK && hash == known_hash[dtype][kernels->fused];
             ran++;
         }
         report(t, same == ran, "bits    %-4s %-7s %s class, %s: %016llx", attn_dtype_name(dtype),

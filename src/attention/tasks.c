@@ -254,14 +254,14 @@ static tile tile_at(const task_state *s, const attni_sequence *seq, int64_t firs
         return (tile){.first = first,
                       .k = s->scratch + plan->layout.k,
                       .v = s->scratch + plan->layout.v,
-                      .k_stride = k->shape[3],
-                      .v_stride = v->shape[3]};
+                      .k_stride = (ptrdiff_t)k->shape[3],
+                      .v_stride = (ptrdiff_t)v->shape[3]};
     }
     return (tile){.first = first,
                   .k = attni_row_at(k, seq->batch, s->kv_head, seq->k_row + first),
                   .v = attni_row_at(v, seq->batch, s->kv_head, seq->k_row + first),
-                  .k_stride = k->stride[2],
-                  .v_stride = v->stride[2]};
+                  .k_stride = (ptrdiff_t)k->stride[2],
+                  .v_stride = (ptrdiff_t)v->stride[2]};
 }
 
 static int64_t next_tile(const task_state *s, int64_t from) {
