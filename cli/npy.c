@@ -188,7 +188,8 @@ bool npy_write(FILE *stream, const npy_array *array) {
     int length =
         snprintf(text, sizeof text, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': %s, }",
                  order, array->kind, array->item_size, shape);
-    /* Spaces up to a multiple of 64 bytes with the 10 before, then a newline: elements are aligned. */
+    /* Spaces up to a multiple of 64 bytes with the 10 before, then a newline: elements are
+     * aligned. */
     while ((length + 11) % 64 != 0) text[length++] = ' ';
     text[length++] = '\n';
     const unsigned char head[10] = {0x93,

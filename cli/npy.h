@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* npy.h - reads and writes .npy arrays, from memory or a stream. Trusts nothing in a file: sizes are
- * checked for overflow and against what is really there before anything is allocated.
- * Called by: the subcommands and the fuzzers. Tests: tests/unit/test_npy.c, tests/fuzz/fuzz_npy.c */
+/* npy.h - reads and writes .npy arrays, from memory or a stream. Trusts nothing in a file: sizes
+ * are checked for overflow and against what is really there before anything is allocated. Called
+ * by: the subcommands and the fuzzers. Tests: tests/unit/test_npy.c, tests/fuzz/fuzz_npy.c */
 #ifndef CLI_NPY_H
 #define CLI_NPY_H
 

@@ -59,9 +59,9 @@ double npy_real_at(const npy_array *array, size_t i) {
     return (double)unsigned_at(array, i);
 }
 
-/* f64 to f32, rounded to odd: an inexact result gets its last bit set. Rounding that to a type with
- * at least two bits less gives what one rounding of x would give (Boldo and Melquiond, "Emulation of
- * FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). */
+/* f64 to f32, rounded to odd: an inexact result gets its last bit set. Rounding that to a type
+ * with at least two bits less gives what one rounding of x would give (Boldo and Melquiond,
+ * "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). */
 static float round_to_odd(double x) {
     float y = (float)x;
     if (isnan(x) || (double)y == x) return y;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - command-line options as tables: one row gives name, type, place and help of an option,
- * and both the parser and the help text are made from it.
- * Called by: every subcommand. Tests: tests/cli/test_options.c, tests/fuzz/fuzz_cli.c */
+/* options.h - command-line options as tables: one row gives name, type, place and help of an
+ * option, and both the parser and the help text are made from it. Called by: every subcommand.
+ * Tests: tests/cli/test_options.c, tests/fuzz/fuzz_cli.c */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.c - --pattern: names with numbers, joined by + (union) and & (intersection, binds tighter),
- * with ! (complement) and parentheses. A recursive-descent parser that makes masks as it goes.
+/* pattern.c - --pattern: names with numbers, joined by + (union) and & (intersection, binds
+ * tighter), with ! (complement) and parentheses. A recursive-descent parser that makes masks as
+ * it goes.
  *     sum = product { "+" product }    product = part { "&" part }
  *     part = "!" part | "(" sum ")" | name [ ":" number { "," number } ]
  * Tests: tests/cli/test_pattern.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_demo.c - `attn run --demo`: the worked example of document 001 (two queries, three keys), every
- * step as a table, and what the document states beside what is true. All numbers are computed; only
- * the inputs and the document's statements are data. Tests: tests/cli/test_cli.py */
+/* run_demo.c - `attn run --demo`: the worked example of document 001 (two queries, three keys),
+ * every step as a table, and what the document states beside what is true. All numbers are
+ * computed; only the inputs and the document's statements are data. Tests: tests/cli/test_cli.py */
 #include "core/base.h"
 #include "run.h"
 #include "table.h"

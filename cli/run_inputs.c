@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_inputs.c - reads the arrays of `attn run`, converts them and checks that they fit together, by
- * name of file and with a remedy, before the library sees them. Then run_args.c fills the rest.
- * Tests: tests/cli/test_files.py */
+/* run_inputs.c - reads the arrays of `attn run`, converts them and checks that they fit
+ * together, by name of file and with a remedy, before the library sees them. Then run_args.c
+ * fills the rest. Tests: tests/cli/test_files.py */
 #include "core/base.h"
 #include "run.h"
 #include "run_args.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_report.c - says what `attn run` did: the output as tables, a summary in JSON, or one line on a
- * terminal when files were written. Tests: tests/cli/test_run.py, tests/cli/test_cli.py */
+/* run_report.c - says what `attn run` did: the output as tables, a summary in JSON, or one line
+ * on a terminal when files were written. Tests: tests/cli/test_run.py, tests/cli/test_cli.py */
 #include "run.h"
 #include "table.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_options.c - the option parser (cli/options.h): values, forms, refusals, suggestions. Messages
- * go to standard error; tests/cli/test_cli.py reads them. */
+/* test_options.c - the option parser (cli/options.h): values, forms, refusals, suggestions.
+ * Messages go to standard error; tests/cli/test_cli.py reads them. */
 #include "options.h"
 
 #include "check.h"
+
+#include <stdio.h>
 
 typedef struct settings {
     cli_common common;

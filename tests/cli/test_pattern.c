@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pattern.c - the language of --pattern (cli/pattern.h) against a brute force over all pairs. */
+/* test_pattern.c - the language of --pattern (cli/pattern.h) against a brute force over all
+ * pairs. */
 #include "pattern.h"
 
 #include "check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz.h - what a fuzz target provides: the entry point that libFuzzer calls, and seeds to begin with.
- * fuzz_driver.c runs a target without libFuzzer, so that every compiler and ctest can. */
+/* fuzz.h - what a fuzz target provides: the entry point that libFuzzer calls, and seeds to begin
+ * with. fuzz_driver.c runs a target without libFuzzer, so that every compiler and ctest can. */
 #ifndef FUZZ_H
 #define FUZZ_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_cli.c - a whole command line. The input is one argument per line; after an empty line follow the
- * bytes of the file @x. Arguments @a (2, 1, 3, 4), @b (3, 4), @m (mask), @l (a list of 2), @x name tiny
- * files. Arguments with a '/' are not run, so nothing outside the target's own folder is touched. */
+/* fuzz_cli.c - a whole command line. The input is one argument per line; after an empty line
+ * follow the bytes of the file @x. Arguments @a (2, 1, 3, 4), @b (3, 4), @m (mask), @l (a list
+ * of 2), @x name tiny files. Arguments with a '/' are not run, so nothing outside the target's
+ * own folder is touched. */
 #include "fuzz.h"
 
 #include "cli.h"
@@ -85,7 +86,8 @@ static void begin(void) {
     if (!stdout || !stderr) abort();
 }
 
-/* Numbers of 4 to 18 digits ask for sizes that are legal but take too long here, as do many threads. */
+/* Numbers of 4 to 18 digits ask for sizes that are legal but take too long here, as do many
+ * threads. */
 static bool is_expensive(const char *text) {
     const bool threads = strstr(text, "threads") != NULL;
     for (size_t run = 0; *text; text++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_driver.c - runs a fuzz target without libFuzzer: every seed, then seeds changed at random for a
- * number of iterations or seconds, the same ones every time.
+/* fuzz_driver.c - runs a fuzz target without libFuzzer: every seed, then seeds changed at random
+ * for a number of iterations or seconds, the same ones every time.
  *     target [--seconds S] [--iterations N] [--dump FOLDER] [FILE...]
- * The environment variable ATTN_FUZZ_SECONDS changes the default of 4 seconds. FILEs are run and nothing
- * else: to see a crash again. --dump writes the seeds, for libFuzzer. */
+ * The environment variable ATTN_FUZZ_SECONDS changes the default of 4 seconds. FILEs are run and
+ * nothing else: to see a crash again. --dump writes the seeds, for libFuzzer. */
 #include "fuzz.h"
 
 #include <limits.h>

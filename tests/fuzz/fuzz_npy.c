@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_npy.c - any bytes into the .npy parser: it must refuse with a message or give an array that can
- * be read, written and read again with the same content. */
+/* fuzz_npy.c - any bytes into the .npy parser: it must refuse with a message or give an array
+ * that can be read, written and read again with the same content. */
 #include "fuzz.h"
 
 #include "npy.h"

@@ -210,8 +210,8 @@ TEST(harmless_variations_of_the_header_are_read) {
     }
 }
 
-/* Headers that lie, overflow or are not what they should be; each must be refused with a message that
- * says so. */
+/* Headers that lie, overflow or are not what they should be; each must be refused with a message
+ * that says so. */
 static const struct {
     const char *header, *says;
 } hostile[] = {
