@@ -66,7 +66,7 @@ typedef struct attni_visit {
 
 /* c (m, n_columns) = a (m, k) b, or c += with add; a by strides, b (k, lanes) packed. n_columns <= lanes. */
 typedef struct attni_product {
-    int vecs;
+    int vecs; /* 2 .. max_vecs */
     int n_columns;
     bool add;
     int64_t m, k;

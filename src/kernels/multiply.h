@@ -6,8 +6,8 @@
 
 #include "kernels/simd/simd.h"
 
-/* Rows of the register block beside n_v query vectors; more than eight need more addresses than there are registers. */
-#define ROWS(n_v)  (ACCUMULATORS / (n_v) < 8 ? ACCUMULATORS / (n_v) : 8)
+/* Rows of the register block beside n_v query vectors; more than MAX_ROWS need more addresses than there are registers. */
+#define ROWS(n_v)  (ACCUMULATORS / (n_v) < MAX_ROWS ? ACCUMULATORS / (n_v) : MAX_ROWS)
 #define LANES(n_v) ((n_v) * VL)
 
 /* The only micro-kernel: sums[i][v] += sum over c of a[i*a_row + c*a_step] * b[c*b_step + v]. */

@@ -46,7 +46,6 @@ INLINE void product(const int n_v, const attni_product *p) {
     if (row < p->m) product_strip(1, n_v, p, row);
 }
 
-static __attribute__((noinline)) void product_1(const attni_product *p) { product(1, p); }
 static __attribute__((noinline)) void product_2(const attni_product *p) { product(2, p); }
 #if MAX_VECS >= 3
 static __attribute__((noinline)) void product_3(const attni_product *p) { product(3, p); }
@@ -55,12 +54,13 @@ static __attribute__((noinline)) void product_3(const attni_product *p) { produc
 static void product_any(const attni_product *p) {
     static void (*const products[MAX_VECS + 1])(const attni_product *) = {
         NULL,
-        product_1,
+        NULL,
         product_2,
 #if MAX_VECS >= 3
         product_3,
 #endif
     };
+    attni_assert(p->vecs >= 2 && p->vecs <= MAX_VECS);
     products[p->vecs](p);
 }
 

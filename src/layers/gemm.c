@@ -64,7 +64,8 @@ static void multiply_task(void *arg, int64_t task, int worker) {
     const int64_t first = task / job->row_blocks * lanes_max,
                   row = task % job->row_blocks * ROW_BLOCK;
     const int n = (int)attni_min(lanes_max, g->n - first);
-    const int vecs = (int)attni_ceil_div(n, job->kernels->vl), lanes = vecs * job->kernels->vl;
+    const int vecs = (int)attni_max(2, attni_ceil_div(n, job->kernels->vl)),
+              lanes = vecs * job->kernels->vl;
     char *panel = job->scratch + worker_bytes(job->kernels, job->real_size) * (size_t)worker;
     memset(panel + (size_t)lanes_max * K_BLOCK * job->real_size, 0, K_BLOCK * job->real_size);
     for (int64_t k = 0; k < g->k || k == 0; k += K_BLOCK) {

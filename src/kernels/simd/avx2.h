@@ -10,6 +10,7 @@ typedef real_int vi __attribute__((vector_size(VBYTES)));
 #define FUSED        true
 #define ACCUMULATORS 12
 #define MAX_VECS     3
+#define MAX_ROWS     8
 
 #if defined(ATTNI_REAL_f32)
 static inline vr v_fma(vr a, vr b, vr c) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* avx512.h - AVX-512 F, BW, DQ, VL: 32 registers of 64 bytes; 3 query vectors x 8 rows = 24 sums. */
+/* avx512.h - AVX-512 F, BW, DQ, VL: 32 registers of 64 bytes; 3 query vectors x 6 rows = 18 sums; with more
+ * rows gcc 12 runs out of address registers. */
 #include <immintrin.h>
 
 #define VBYTES 64
@@ -7,8 +8,9 @@ typedef real vr __attribute__((vector_size(VBYTES)));
 typedef real_int vi __attribute__((vector_size(VBYTES)));
 
 #define FUSED        true
-#define ACCUMULATORS 24
+#define ACCUMULATORS 18
 #define MAX_VECS     3
+#define MAX_ROWS     6
 
 #if defined(ATTNI_REAL_f32)
 static inline vr v_fma(vr a, vr b, vr c) {

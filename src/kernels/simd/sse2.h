@@ -10,6 +10,7 @@ typedef real_int vi __attribute__((vector_size(VBYTES)));
 #define FUSED        false
 #define ACCUMULATORS 12
 #define MAX_VECS     2
+#define MAX_ROWS     8
 
 static inline vr v_fma(vr a, vr b, vr c) { return a * b + c; }
 #if defined(ATTNI_REAL_f32)
