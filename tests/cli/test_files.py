@@ -2,6 +2,8 @@
 """attn run and its files: what is refused and how it is said, standard streams, outputs that appear
 complete or not at all."""
 import os
+import resource
+import signal
 import stat
 import subprocess
 
@@ -161,8 +163,16 @@ class Outputs(Files):
         self.near(read_npy(data)[1], attend(self.a, self.a, self.a)["out"])
         self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
 
-    def test_a_full_disk(self):
-        self.refused(*self.inputs, "-o", "/dev/full", says=["/dev/full", "No space left"])
+    def test_a_file_that_may_not_grow_is_refused_and_nothing_is_left(self):
+        # a limit on file sizes stands for a full disk: /dev/full would be at risk if the test ever failed as root
+        def no_growth():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+        done = subprocess.run([ATTN, *self.inputs, "-o", "out.npy"], cwd=self.folder.name, preexec_fn=no_growth,
+                              stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("out.npy", done.stderr.decode())
+        self.assertEqual(self.files(), ["a.npy"])
 
     def test_topk_names_its_keys(self):
         self.run_attn(*self.inputs, "--topk", "2:t")

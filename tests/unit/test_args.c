@@ -214,7 +214,7 @@ static void apply(scene *s, const change *c) {
     case TO_F64: memcpy(at, &c->number, sizeof c->number); break;
     case TO_I32: memcpy(at, &small, sizeof small); break;
     case TO_ADDRESS: memcpy(at, &address, sizeof address); break;
-    case TO_FIELD: memcpy(at, address, sizeof address); break;
+    case TO_FIELD: memcpy(at, address, sizeof(void *)); break;
     case TO_NULL: memcpy(at, &null, sizeof null); break;
     default: break;
     }
