@@ -68,8 +68,8 @@ static bool byte_range(const attn_tensor *t, int64_t *low, int64_t *high) {
            *high <= (int64_t)PTRDIFF_MAX;
 }
 
-static attn_status check_tensor(const char *name, const attn_tensor *t, unsigned dtypes,
-                                attn_error *err) {
+attn_status attni_check_tensor(const char *name, const attn_tensor *t, unsigned dtypes,
+                               bool need_data, attn_error *err) {
     const size_t size = attn_dtype_size(t->dtype);
     if (size == 0 || !(dtypes >> t->dtype & 1)) {
         return attni_fail(err, ATTN_E_DTYPE,
@@ -84,6 +84,9 @@ static attn_status check_tensor(const char *name, const attn_tensor *t, unsigned
     }
     int64_t low, high;
     if (is_empty(t)) return ATTN_OK;
+    if (need_data && !t->data) {
+        return attni_fail(err, ATTN_E_NULL, "%s: data is NULL for a tensor with elements", name);
+    }
     if (!byte_range(t, &low, &high)) {
         return attni_fail(err, ATTN_E_OVERFLOW,
                           "%s: (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
@@ -97,7 +100,7 @@ static attn_status check_tensor(const char *name, const attn_tensor *t, unsigned
     return ATTN_OK;
 }
 
-static attn_status check_rows_contiguous(const char *name, const attn_tensor *t, attn_error *err) {
+attn_status attni_check_row_contiguous(const char *name, const attn_tensor *t, attn_error *err) {
     if (t->shape[3] <= 1 || t->stride[3] == 1) return ATTN_OK;
     return attni_fail(err, ATTN_E_STRIDE,
                       "%s: stride of the last dimension is %" PRId64
@@ -161,12 +164,8 @@ static attn_status check_qkv(const attn_args *a, bool need_data, attn_error *err
     } inputs[3] = {{"q", &a->q}, {"k", &a->k}, {"v", &a->v}};
     for (int x = 0; x < 3; x++) {
         const attn_tensor *t = inputs[x].t;
-        ATTN_TRY(check_tensor(inputs[x].name, t, FLOATS, err));
-        ATTN_TRY(check_rows_contiguous(inputs[x].name, t, err));
-        if (need_data && !t->data && !is_empty(t)) {
-            return attni_fail(err, ATTN_E_NULL, "%s: data is NULL for a tensor with elements",
-                              inputs[x].name);
-        }
+        ATTN_TRY(attni_check_tensor(inputs[x].name, t, FLOATS, need_data, err));
+        ATTN_TRY(attni_check_row_contiguous(inputs[x].name, t, err));
         if (t->dtype != a->q.dtype) {
             return attni_fail(err, ATTN_E_DTYPE, "%s: dtype %s differs from q's %s; convert one",
                               inputs[x].name, attn_dtype_name(t->dtype),
@@ -333,7 +332,7 @@ static attn_status check_score_tensor(const attn_args *a, const char *name, cons
     attni_sequence_longest(a, &rows, &keys);
     const bool packed = a->cu_q != NULL;
     if (!packed) keys = a->k.shape[2];
-    ATTN_TRY(check_tensor(name, t, dtypes, err));
+    ATTN_TRY(attni_check_tensor(name, t, dtypes, true, err));
     ATTN_TRY(check_broadcast(name, t, 0, attni_sequence_count(a), false, err));
     ATTN_TRY(check_broadcast(name, t, 1, a->q.shape[1], false, err));
     ATTN_TRY(check_broadcast(name, t, 2, rows, packed, err));
@@ -390,12 +389,10 @@ attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error 
 attn_status attni_check_result(const attn_args *a, const char *name, const attn_tensor *t,
                                const int64_t shape[4], unsigned dtypes, bool row_contiguous,
                                attn_error *err) {
-    ATTN_TRY(check_tensor(name, t, dtypes, err));
+    ATTN_TRY(attni_check_tensor(name, t, dtypes, true, err));
     for (int k = 0; k < 4; k++) ATTN_TRY(check_dim(name, t, k, shape[k], "from q, k, v", err));
-    if (row_contiguous) ATTN_TRY(check_rows_contiguous(name, t, err));
+    if (row_contiguous) ATTN_TRY(attni_check_row_contiguous(name, t, err));
     if (is_empty(t)) return ATTN_OK;
-    if (!t->data)
-        return attni_fail(err, ATTN_E_NULL, "%s: data is NULL for a tensor with elements", name);
     for (int k = 0; k < 4; k++) {
         if (t->shape[k] > 1 && t->stride[k] == 0) {
             return attni_fail(err, ATTN_E_STRIDE,

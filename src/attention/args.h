@@ -12,6 +12,12 @@ attn_status attni_args_check_shapes(const attn_args *args, bool need_data, attn_
                                     attn_error *err);
 attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error *err);
 
+/* Checks one tensor by itself: a dtype in the set of bits 1 << dtype, a shape, reachable and aligned elements, data unless
+ * it is empty or not needed. */
+attn_status attni_check_tensor(const char *name, const attn_tensor *t, unsigned dtypes,
+                               bool need_data, attn_error *err);
+attn_status attni_check_row_contiguous(const char *name, const attn_tensor *t, attn_error *err);
+
 /* Checks out (B, H, n_q, d_v) and lse (B, H, n_q, 1) or NULL against checked arguments. */
 attn_status attni_output_check(const attn_args *full, const attn_tensor *out,
                                const attn_tensor *lse, bool allow_f64, attn_error *err);

@@ -5,6 +5,8 @@
 #include "attention/args.h"
 #include "ref/reference.h"
 
+#include <stdio.h>
+
 /* ---------------------------------------------------------------------------------- validation */
 
 static const char *const names[3] = {"a", "b", "result"};
@@ -17,66 +19,18 @@ static bool same_shape(const attn_tensor *x, const attn_tensor *y) {
     return memcmp(x->shape, y->shape, sizeof x->shape) == 0;
 }
 
-static bool is_empty(const attn_tensor *t) {
-    return !t->shape[0] || !t->shape[1] || !t->shape[2] || !t->shape[3];
-}
-
-/* True if the farthest element of t is reachable by an int64_t number of bytes. */
-static bool span_fits(const attn_tensor *t) {
-    int64_t span = 0, step;
-    for (int d = 0; d < 4 && !is_empty(t); d++) {
-        const int64_t stride = t->stride[d];
-        if (stride == INT64_MIN) return false;
-        if (__builtin_mul_overflow(t->shape[d] - 1, stride < 0 ? -stride : stride, &step) ||
-            __builtin_add_overflow(span, step, &span)) {
-            return false;
-        }
-    }
-    return span <= PTRDIFF_MAX / (int64_t)sizeof(double) - 1;
-}
-
-static attn_status check_tensor(const attn_partial *p, bool lse, const char *owner,
-                                attn_error *err) {
-    const attn_tensor *t = lse ? &p->lse : &p->out;
-    const char *name = lse ? "lse" : "out";
-    const unsigned dtypes = lse ? LSE_DTYPES : OUT_DTYPES;
-    if (!attn_dtype_size(t->dtype) || !(dtypes >> t->dtype & 1)) {
-        return attni_fail(err, ATTN_E_DTYPE, "%s.%s: %s, expected %s", owner, name,
-                          attn_dtype_name(t->dtype), lse ? "f32 or f64" : "f32, f64, f16 or bf16");
-    }
-    for (int d = 0; d < 4; d++) {
-        if (t->shape[d] < 0) {
-            return attni_fail(err, ATTN_E_SHAPE, "%s.%s: shape[%d] is %lld, expected >= 0", owner,
-                              name, d, (long long)t->shape[d]);
-        }
-    }
-    if (!t->data && !is_empty(t)) {
-        return attni_fail(err, ATTN_E_NULL, "%s.%s: data is NULL, expected memory", owner, name);
-    }
-    if (!span_fits(t)) {
-        return attni_fail(err, ATTN_E_OVERFLOW, "%s.%s: shape times stride overflows", owner, name);
-    }
-    if ((uintptr_t)t->data % attn_dtype_size(t->dtype) != 0) {
-        return attni_fail(err, ATTN_E_STRIDE, "%s.%s: data is not aligned to its elements; copy it",
-                          owner, name);
-    }
-    return ATTN_OK;
-}
-
 /* lse belongs to out: one number per row. */
 static attn_status check_partial(const attn_partial *p, const char *owner, attn_error *err) {
     const attn_tensor *out = &p->out, *lse = &p->lse;
-    ATTN_TRY(check_tensor(p, false, owner, err));
-    ATTN_TRY(check_tensor(p, true, owner, err));
-    if (out->shape[3] > 1 && out->stride[3] != 1) {
-        return attni_fail(err, ATTN_E_STRIDE, "%s.out: last stride is %lld, expected 1", owner,
-                          (long long)out->stride[3]);
-    }
+    char out_name[16], lse_name[16];
+    snprintf(out_name, sizeof out_name, "%s.out", owner);
+    snprintf(lse_name, sizeof lse_name, "%s.lse", owner);
+    ATTN_TRY(attni_check_tensor(out_name, out, OUT_DTYPES, true, err));
+    ATTN_TRY(attni_check_tensor(lse_name, lse, LSE_DTYPES, true, err));
+    ATTN_TRY(attni_check_row_contiguous(out_name, out, err));
     if (memcmp(out->shape, lse->shape, 3 * sizeof out->shape[0]) != 0 || lse->shape[3] != 1) {
-        return attni_fail(err, ATTN_E_SHAPE,
-                          "%s.lse: expected (B, H, n_q, 1) with the B, H, n_q "
-                          "of %s.out",
-                          owner, owner);
+        return attni_fail(err, ATTN_E_SHAPE, "%s: expected (B, H, n_q, 1) with the B, H, n_q of %s",
+                          lse_name, out_name);
     }
     return ATTN_OK;
 }

@@ -158,8 +158,10 @@ class Outputs(Files):
     def test_devices_stay_devices(self):
         os.mkfifo(self.path("pipe"))
         reader = subprocess.Popen(["cat", "pipe"], cwd=self.folder.name, stdout=subprocess.PIPE)
+        self.addCleanup(reader.wait)
+        self.addCleanup(reader.kill)
         self.run_attn(*self.inputs, "-o", "pipe")
-        data = reader.communicate(timeout=60)[0]
+        data = reader.communicate(timeout=20)[0]
         self.near(read_npy(data)[1], attend(self.a, self.a, self.a)["out"])
         self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
 

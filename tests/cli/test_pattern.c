@@ -64,6 +64,18 @@ TEST(positions_count_from_the_offset) {
     check_pattern("strided:3", &wide, strided_wide);
 }
 
+static bool any_of_three(int64_t i, int64_t j) {
+    return prefix(i, j) || window(i, j) || strided(i, j);
+}
+static bool all_of_three(int64_t i, int64_t j) {
+    return causal(i, j) && window(i, j) && strided(i, j);
+}
+
+TEST(any_number_of_parts_is_joined) {
+    check_pattern("prefix:3+window:2,1+strided:4", &square, any_of_three);
+    check_pattern("causal&window:2,1&strided:4", &square, all_of_three);
+}
+
 TEST(plus_is_union_and_ampersand_is_intersection) {
     check_pattern("prefix:3+causal", &square, prefix_lm);
     check_pattern("longformer:2,1&causal", &square, causal_longformer);

@@ -158,7 +158,7 @@ static bool give_memory(problem *p, int which, attn_tensor *t, random_stream *r)
 
 /* Bytes of 0xff are NaN in every float dtype, so padding that is read shows. */
 static void poison(problem *p, int which) {
-    memset(p->buffer[which].data, 0xff, p->buffer[which].size);
+    if (p->buffer[which].size > 0) memset(p->buffer[which].data, 0xff, p->buffer[which].size);
 }
 
 static bool is_packed(const problem_spec *s) {

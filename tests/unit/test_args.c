@@ -577,6 +577,11 @@ TEST(masks_and_biases_of_a_wrong_shape_are_refused) {
         {ALL, ATTN_E_SHAPE, "mask", "batch is 3", {PACKED, WITH_MASK, I64(args.mask.shape[0], 3)}},
         {ALL,
          ATTN_E_SHAPE,
+         "mask",
+         "rows is 2",
+         {PACKED, I64(cu_q[1], 0), WITH_MASK, I64(args.mask.shape[2], 2)}},
+        {ALL,
+         ATTN_E_SHAPE,
          "pattern",
          "3 x 5",
          {PACKED, I64(cu_q[1], 4), I64(args.q.shape[2], 4), I64(cu_q[2], 4),
@@ -982,6 +987,55 @@ TEST(interleaved_out_one_element_off_overlaps) {
         const attn_tensor out = slot(buffer + off, 3, H);
         CHECK_INT(attn_forward(ctx, &args, &out, NULL, &err), ATTN_E_OVERLAP);
         CHECK_MSG(strstr(err.message, off < 0 ? "overlaps v" : "overlaps q"), "%s", err.message);
+    }
+}
+
+/* ------------------------------------------------------------------------ the ends of the numbers */
+
+enum { LONG = 300 }; /* more than one tile of keys */
+
+/* Queries and keys of zero: every score is 0, and exp(lse) is the number of visible keys. */
+typedef struct counting {
+    attn_args args;
+    attn_tensor out, lse;
+    double zeros[LONG], o[LONG], l[LONG];
+} counting;
+
+static counting counted;
+
+static void counting_begin(counting *c) {
+    memset(c, 0, sizeof *c);
+    attn_args_init(&c->args);
+    c->args.q = c->args.k = c->args.v = attn_tensor_bhsd(c->zeros, ATTN_F64, 1, 1, LONG, 1);
+    c->out = attn_tensor_bhsd(c->o, ATTN_F64, 1, 1, LONG, 1);
+    c->lse = attn_tensor_bhsd(c->l, ATTN_F64, 1, 1, LONG, 1);
+    scene_reset(&now); /* makes the context */
+}
+
+static attn_status counting_call(counting *c, bool oracle) {
+    return oracle ? attn_reference(&c->args, &c->out, &c->lse, NULL)
+                  : attn_forward(ctx, &c->args, &c->out, &c->lse, NULL);
+}
+
+/* j >= i + offset - window_left is j >= i. */
+TEST(offset_and_window_at_the_end_of_the_numbers_cancel) {
+    for (int oracle = 0; oracle < 2; oracle++) {
+        counting_begin(&counted);
+        counted.args.offset = MAX_I64;
+        counted.args.window_left = MAX_I64;
+        CHECK_INT(counting_call(&counted, oracle), ATTN_OK);
+        for (int i = 0; i < LONG; i++) CHECK_NEAR(counted.l[i], log(LONG - i), 1e-12);
+    }
+}
+
+TEST(alibi_from_the_end_of_the_numbers_stays_finite) {
+    const double slope[1] = {0.5};
+    for (int oracle = 0; oracle < 2; oracle++) {
+        counting_begin(&counted);
+        counted.args.offset = INT64_MIN + 1;
+        counted.args.alibi = slope;
+        CHECK_INT(counting_call(&counted, oracle), ATTN_OK);
+        for (int i = 0; i < LONG; i++) CHECK(isfinite(counted.l[i]) && counted.o[i] == 0);
     }
 }
 
