@@ -17,9 +17,8 @@ bench:    ## how near the machine's limit; FMA peak and OpenBLAS in the same run
 	@tools/setup bench && tools/build release attn
 	@for what in forward small gemm; do echo "== $$what" && $(ATTN) bench $$what || exit 1; done
 
-fuzz:     ## longer fuzzing under ASan and UBSan: make fuzz FUZZ_SECONDS=300
-	@tools/setup test && tools/build asan
-	@ATTN_FUZZ_SECONDS=$(FUZZ_SECONDS) ctest --preset asan -L fuzz --no-tests=error --timeout 86400
+fuzz:     ## longer fuzzing with libFuzzer: make fuzz FUZZ_SECONDS=300
+	@tools/setup test && tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
 
 asan tsan clang aarch64 wasm: ## the tests of one preset only
 	@tools/setup test && tools/run-tests $@

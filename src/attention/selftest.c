@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { B = 2, H = 4, H_KV = 2, N_Q = 203, N_K = 317, D_K = 40, D_V = 33, N_THREADS = 4 };
+enum { B = 2, H = 4, H_KV = 2, N_Q = 77, N_K = 211, D_K = 40, D_V = 33, N_THREADS = 4 };
 enum { Q_SIZE = B * H * N_Q * D_K, K_SIZE = B * H_KV * N_K * D_K, V_SIZE = B * H_KV * N_K * D_V };
 enum { OUT_SIZE = B * H * N_Q * D_V, LSE_SIZE = B * H * N_Q, BIAS_SIZE = H * N_Q * N_K };
 
@@ -198,8 +198,8 @@ static uint64_t hash_results(const test_data *d, attn_dtype dtype) {
 /* The hash of one fixed problem, with every option on, is the same on every machine of a class. */
 static const uint64_t known_hash[2][2] = {
     /* mul+add, fma */
-    [ATTN_F32] = {0xdd657b53f00b8c0a, 0x72b7063cd7a797ba},
-    [ATTN_F64] = {0x5e81ddbb0bc0cbfa, 0x07ee605ea4d678a2},
+    [ATTN_F32] = {0x988d48846d955d2f, 0xdab191d5e9c5e2f4},
+    [ATTN_F64] = {0x6e2de41f615b6b45, 0xdcebd775ed583ffb},
 };
 
 static void check_bits(tester *t, attn_dtype dtype) {
@@ -227,7 +227,7 @@ static void check_bits(tester *t, attn_dtype dtype) {
 
 /* NaN in every key and value beyond the lengths and above the diagonal must change nothing. */
 static void check_poison(tester *t) {
-    static const int64_t len_k[B] = {100, 290};
+    static const int64_t len_k[B] = {50, 190};
     test_data *d = t->data;
     attn_args a = make_args(d, ATTN_F32);
     a.causal = 1;

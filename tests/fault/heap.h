@@ -8,13 +8,13 @@
 
 enum { HEAP_NEVER = -1 };
 
-/* From now on: counts begin at 0, and allocation number `memory` and thread number `thread` (from 0,
+/* From now on: heap_allocs() begins at 0, and allocation number `memory` and thread number `thread` (from 0,
  * HEAP_NEVER for none) fail once. */
 void heap_watch(long memory, long thread);
 
 long heap_allocs(void);  /* allocations since heap_watch(), the failed one included */
-long heap_balance(void); /* allocations minus frees since heap_watch(), failures left out */
-long heap_threads(void); /* threads started since heap_watch() and not joined */
 bool heap_failed(void);  /* did the failure happen? */
+long heap_live(void);    /* blocks that are allocated now */
+long heap_threads(void); /* threads that are started and not joined now */
 
 #endif

@@ -478,6 +478,8 @@ TEST(equal_queries_have_equal_bits_wherever_they_stand) {
 
 /* ------------------------------------------------------------------------------- order of the sums */
 
+enum { TILE = 192 }; /* keys; part of the definition, so it is not taken from the kernels */
+
 /* The definition of the bits, one operation at a time. Numbers are of the real type, kept in double:
  * one operation on two floats in double, rounded to float, is that operation in float. */
 typedef struct model {
@@ -510,7 +512,7 @@ static double model_scores(const model *m, const problem *p, const int64_t at[3]
     const int64_t h_kv = at[1] / (p->spec.H / p->spec.H_kv);
     const double factor = rounded(m, 1 / sqrt((double)p->spec.d_k) * 1.4426950408889634074);
     double max = -INFINITY;
-    for (int64_t j = 0; j < ATTNI_KEY_TILE && at[2] + j < p->spec.n_k; j++) {
+    for (int64_t j = 0; j < TILE && at[2] + j < p->spec.n_k; j++) {
         s[j] = 0;
         for (int64_t d = 0; d < p->spec.d_k; d++) {
             const double q = rounded(m, tensor_get(&a->q, 0, at[1], at[0], d) * factor);
@@ -525,9 +527,9 @@ static double model_scores(const model *m, const problem *p, const int64_t at[3]
  * ascending order; weights are measured from the maximum, rounded to a whole number. */
 static void model_row(const model *m, const problem *p, int64_t i, int64_t h, double *out) {
     const int64_t n_k = p->spec.n_k, d_v = p->spec.d_v;
-    double s[ATTNI_KEY_TILE], max = -INFINITY, total = 0;
-    for (int64_t first = 0; first < n_k; first += ATTNI_KEY_TILE) {
-        const int64_t n = n_k - first < ATTNI_KEY_TILE ? n_k - first : ATTNI_KEY_TILE;
+    double s[TILE], max = -INFINITY, total = 0;
+    for (int64_t first = 0; first < n_k; first += TILE) {
+        const int64_t n = n_k - first < TILE ? n_k - first : TILE;
         const double tile = rint(model_scores(m, p, (const int64_t[3]){i, h, first}, s));
         const double alpha = first == 0 || tile <= max ? 1 : exp2(max - tile);
         double sum = 0;
