@@ -51,6 +51,13 @@ static bool is_empty(const attn_tensor *t) {
     return t->shape[0] == 0 || t->shape[1] == 0 || t->shape[2] == 0 || t->shape[3] == 0;
 }
 
+/* Does data + low .. data + high lie in the address space? In 64 bits, programs have its lower half. A view without data
+ * lies nowhere. */
+static bool is_addressable(const void *data, int64_t low, int64_t high) {
+    const uint64_t at = (uintptr_t)data, end = sizeof(void *) == 8 ? INT64_MAX : UINTPTR_MAX;
+    return !data || ((uint64_t)-low <= at && at <= end && (uint64_t)high <= end - at);
+}
+
 /* First and one-past-last byte that the view can touch, relative to data; false on overflow. */
 static bool byte_range(const attn_tensor *t, int64_t *low, int64_t *high) {
     const int64_t size = (int64_t)attn_dtype_size(t->dtype);
@@ -64,8 +71,8 @@ static bool byte_range(const attn_tensor *t, int64_t *low, int64_t *high) {
         if (__builtin_add_overflow(reach < 0 ? *low : *high, reach, reach < 0 ? low : high))
             return false;
     }
-    return *high - *low <= PTRDIFF_MAX && *low >= -(int64_t)PTRDIFF_MAX &&
-           *high <= (int64_t)PTRDIFF_MAX;
+    return *low >= -(int64_t)PTRDIFF_MAX && *high <= (int64_t)PTRDIFF_MAX + *low &&
+           is_addressable(t->data, *low, *high);
 }
 
 attn_status attni_check_tensor(const char *name, const attn_tensor *t, unsigned dtypes,

@@ -55,16 +55,18 @@ int attni_panel_vecs(const attni_kernels *kernels, int64_t rows) {
     return (int)attni_min(vectors, most);
 }
 
-/* Smaller blocks when there are few of them, so that every worker gets some; down to two panels, where
- * sharing a key tile still pays. Blocks of a head are of equal size, so that no narrow panel is left over. */
+/* As many panels as possible share a key tile, as long as every worker still gets a few blocks; never fewer than two, where
+ * sharing begins to pay. More rows never mean smaller blocks. Blocks of a head are of equal size, so that no narrow panel is
+ * left over. */
 static void choose_blocks(attni_plan *plan, int64_t rows, int threads) {
     const attn_args *a = plan->args;
-    const int64_t heads = attni_sequence_count(a) * a->k.shape[1];
+    const int64_t heads = attni_sequence_count(a) * a->k.shape[1],
+                  few = threads == 1 ? 1 : 3 * threads;
     const int64_t vectors = attni_ceil_div(rows, plan->kernels->vl), wide = plan->kernels->max_vecs;
-    plan->block_panels = attni_clamp(attni_ceil_div(vectors, 2), 1, ATTNI_BLOCK_PANELS);
-    while (plan->block_panels > 2 &&
-           heads * attni_ceil_div(vectors, plan->block_panels * wide) < 3 * threads) {
-        plan->block_panels /= 2;
+    plan->block_panels = vectors <= wide ? 1 : 2;
+    while (plan->block_panels > 1 && plan->block_panels < ATTNI_BLOCK_PANELS &&
+           heads * attni_ceil_div(vectors, 2 * plan->block_panels * wide) >= few) {
+        plan->block_panels *= 2;
     }
     const int64_t blocks = attni_ceil_div(vectors, plan->block_panels * wide);
     plan->block_rows = blocks == 0 ? 1 : attni_ceil_div(vectors, blocks) * plan->kernels->vl;

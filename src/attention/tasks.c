@@ -129,7 +129,7 @@ static const void *bias_row(const task_state *s, const attni_rows *rows, int x, 
     return to;
 }
 
-/* The bias of the visit's keys, (keys in segment order, lanes), in base 2. */
+/* The bias of the visit's keys, (keys in segment order, lanes). */
 static const void *fill_bias(const task_state *s, const panel *p, int64_t first) {
     const attni_plan *plan = s->plan;
     const int lanes = lanes_of(s, p);
@@ -141,7 +141,7 @@ static const void *fill_bias(const task_state *s, const panel *p, int64_t first)
             from[x] =
                 x < p->rows.n ? bias_row(s, &p->rows, x, first + segment.key, segment.n) : from[0];
         }
-        plan->kernels->pack_queries(p->vecs, segment.n, from, plan->score_factor, to);
+        plan->kernels->pack_queries(p->vecs, segment.n, from, 1, to);
         to += (size_t)segment.n * (size_t)lanes * plan->real_size;
     }
     return bias;
@@ -195,7 +195,8 @@ typedef struct tile {
 static void visit_tile(const task_state *s, panel *p, const tile *t, bool prefetch) {
     const attn_args *a = s->plan->args;
     lane_values values;
-    attni_modify modify = {.cap = a->softcap * s->plan->score_factor};
+    attni_modify modify = {.cap = a->softcap * s->plan->score_factor,
+                           .bias_factor = s->plan->score_factor};
     attni_dropout dropout;
     attni_visit visit = {
         .vecs = p->vecs,

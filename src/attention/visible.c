@@ -22,8 +22,9 @@ void attni_visible_range(const attn_args *a, const attni_sequence *seq, int64_t 
     }
     if (a->mask.data) end = attni_min(end, a->mask.shape[3]);
     if (a->bias.data) end = attni_min(end, a->bias.shape[3]);
-    *lo = attni_max(first, 0);
-    *hi = attni_max(end, *lo);
+    first = attni_max(first, 0);
+    *lo = first < end ? first : 0; /* an empty range lies at 0: nobody reads beyond a short mask */
+    *hi = first < end ? end : 0;
 }
 
 /* Every row sees the same keys: no causal mask, no window, no padding rows. */

@@ -19,12 +19,11 @@ typedef struct attni_segment {
     int32_t key, n;
 } attni_segment;
 
-/* How a score is changed between q.k and the softmax; all in the base-2 domain (scores times log2 e / temperature).
- * Only read when visit.modify is set. */
+/* How a score is changed between q.k and the softmax. Scores are in base 2: times log2e / temperature. */
 typedef struct attni_modify {
-    double cap; /* softcap * log2e / temperature, or 0: then q was packed with scale / softcap */
-    const void
-        *bias; /* (keys of the visit in segment order, lanes), in base 2, -inf masks; or NULL */
+    double cap;           /* softcap in base 2, or 0; if set, q was packed with scale / softcap */
+    double bias_factor;   /* log2e / temperature */
+    const void *bias;     /* (keys of the visit in segment order, lanes), -inf masks; or NULL */
     const void *slope;    /* (lanes) ALiBi slopes in base 2; or NULL */
     const void *position; /* (lanes) i + offset, counted from the tile's first key */
 } attni_modify;

@@ -106,9 +106,10 @@ INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, int v, int3
         s = v_fma(-v_load((const real *)how->slope + v * VL), distance, s);
     }
     if (how->bias) {
-        const vr lowest = v_set(-__builtin_inff());
         const vr bias = v_load((const real *)how->bias + row * LANES(n_v) + v * VL);
-        s = v_select(bias == lowest, lowest, s + bias);
+        const vr sum = v_fma(bias, v_set((real)how->bias_factor), s);
+        /* Only -inf masks: the lowest finite bias, which people also use, stays above the maximum of nothing. */
+        s = v_select(bias == v_set(-__builtin_inff()), bias, v_max(v_set(-REAL_MAX / 2), sum));
     }
     return s;
 }

@@ -122,14 +122,17 @@ static double add_bias(const row_at *r, int64_t j, double s) {
 
 /* ---------------------------------------------------------------------------------- visibility */
 
+/* j - i, the side on which the key lies; compared with sums of offset and window, which may both be huge and cancel. */
+static int64_t ahead(const row_at *r, int64_t j) { return j - r->i; }
+
 static bool is_causal_visible(const row_at *r, int64_t j) {
-    return !r->a->causal || j <= position(r);
+    return !r->a->causal || ahead(r, j) <= r->s.offset;
 }
 
 static bool is_in_window(const row_at *r, int64_t j) {
     const int64_t left = r->a->window_left, right = r->a->window_right;
-    if (left >= 0 && j < attni_add_sat(position(r), -left)) return false;
-    return right < 0 || j <= attni_add_sat(position(r), right);
+    if (left >= 0 && ahead(r, j) < attni_add_sat(r->s.offset, -left)) return false;
+    return right < 0 || ahead(r, j) <= attni_add_sat(r->s.offset, right);
 }
 
 /* A mask or bias that is shorter than the keys masks the rest. */

@@ -12,8 +12,10 @@ static atomic_long n_allocs, n_live, n_threads, n_creations;
 static atomic_long failing_alloc = HEAP_NEVER, failing_thread = HEAP_NEVER;
 static atomic_bool has_failed;
 
+/* The first getenv() allocates in wasi-libc, and ends the program if it cannot. */
+__attribute__((constructor)) static void settle(void) { getenv(""); }
+
 void heap_watch(long memory, long thread) {
-    getenv(""); /* the first call allocates in wasi-libc, and ends the program if it cannot */
     n_allocs = n_creations = 0;
     has_failed = false;
     failing_alloc = memory;

@@ -13,7 +13,7 @@ enum {
     SCENE_H = 4,
     SCENE_H_KV = 2,
     SCENE_N = 210, /* more than one tile of keys, and enough work for all threads */
-    SCENE_D = 24,
+    SCENE_D = 8,
     SCENE_TOP = 3,
     SCENE_ELEMENTS = SCENE_B * SCENE_H * SCENE_N * SCENE_D,
     SCENE_ROWS = SCENE_B * SCENE_H * SCENE_N,

@@ -24,7 +24,7 @@ static attn_status create(int threads, attn_ctx **ctx, attn_error *err) {
     return attn_ctx_create(&o, ctx, err);
 }
 
-/* ---------------------------------------------------------------------------------------- contexts */
+/* ------------------------------------------------------------------------------------- contexts */
 
 static void check_context_at(int threads, long n, bool *again) {
     attn_ctx *ctx = (attn_ctx *)&s;
@@ -79,7 +79,7 @@ TEST(failing_thread_needs_nobody_to_listen) {
 }
 #endif
 
-/* ------------------------------------------------------------------------------------------- calls */
+/* ---------------------------------------------------------------------------------------- calls */
 
 enum { FORWARD, INSPECT, REFERENCE, CALLS };
 
@@ -185,7 +185,7 @@ TEST(context_keeps_its_scratch_when_it_cannot_grow) {
     attn_ctx_destroy(ctx);
 }
 
-/* --------------------------------------------------------------------------- calls without memory */
+/* ------------------------------------------------------------------------- calls without memory */
 
 /* With the first allocation failing they succeed, so they make none. */
 TEST(planning_and_counting_take_no_memory) {

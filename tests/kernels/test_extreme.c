@@ -292,41 +292,52 @@ static void make_transparent(problem *p) {
     p->args.scale = 0;
 }
 
-/* Checks every weight and counts those that were kept. */
-static int64_t count_kept(const problem *p) {
+static int64_t count_visible(const problem *p, int64_t i) {
+    int64_t n = 0;
+    for (int64_t j = 0; j < p->spec.n_k; j++) n += problem_sees(p, 0, 0, i, j);
+    return n;
+}
+
+/* Checks every weight; counts the visible ones and those of them that were kept. */
+static void count_kept(const problem *p, double *seen, double *kept) {
     const attn_args *a = &p->args;
-    const double weight = 1 / ((double)p->spec.n_k * (1 - a->dropout));
-    int64_t kept = 0;
-    for (int64_t e = 0; e < p->spec.B * p->spec.H * p->spec.n_q * p->spec.n_k; e++) {
-        const int64_t j = e % p->spec.n_k, row = e / p->spec.n_k, i = row % p->spec.n_q;
-        const int64_t h = row / p->spec.n_q % p->spec.H, b = row / p->spec.n_q / p->spec.H;
-        const int keep = attn_dropout_keep(a->seed, a->dropout, b, h, i, j);
-        const double out = tensor_get(&p->out, b, h, i, j), expected = keep ? weight : 0;
-        kept += keep;
-        if (fabs(out - expected) <= 4 * unit(p) * weight) continue;
-        check_failed(__FILE__, __LINE__,
-                     "weight of b=%" PRId64 " h=%" PRId64 " i=%" PRId64 " j=%" PRId64
-                     " is %.9g, expected %.9g\n    %s",
-                     b, h, i, j, out, expected, p->text);
-        return -1;
+    *seen = *kept = 0;
+    for (int64_t row = 0; row < p->spec.B * p->spec.H * p->spec.n_q; row++) {
+        const int64_t i = row % p->spec.n_q, h = row / p->spec.n_q % p->spec.H;
+        const int64_t b = row / p->spec.n_q / p->spec.H;
+        const double weight = 1 / ((double)count_visible(p, i) * (1 - a->dropout));
+        for (int64_t j = 0; j < p->spec.n_k; j++) {
+            const bool sees = problem_sees(p, b, h, i, j);
+            const bool keep = sees && attn_dropout_keep(a->seed, a->dropout, b, h, i, j);
+            const double out = tensor_get(&p->out, b, h, i, j), expected = keep ? weight : 0;
+            *seen += sees;
+            *kept += keep;
+            CHECK_MSG(fabs(out - expected) <= 4 * unit(p) * weight,
+                      "weight of b=%" PRId64 " h=%" PRId64 " i=%" PRId64 " j=%" PRId64
+                      " is %.9g, expected %.9g\n    %s",
+                      b, h, i, j, out, expected, p->text);
+        }
     }
-    return kept;
 }
 
 /* Out shows 0 or 1 / (1 - p) times the weight just as attn_dropout_keep() says; the kept part is
  * 1 - p within five standard deviations, so that the mean of out is the weight without dropout. */
 static void dropped(problem *p, attn_ctx *ctx) {
     static const double rates[] = {0, 0.01, 0.25, 0.5, 0.9, 0.999};
-    const double n = (double)(p->spec.B * p->spec.H * p->spec.n_q * p->spec.n_k);
     make_transparent(p);
-    for (size_t x = 0; x < sizeof rates / sizeof rates[0]; x++) {
-        p->args.dropout = rates[x];
+    p->args.offset = 3; /* with a window, so that rows begin at every key of a group of four */
+    for (size_t x = 0; x < 2 * sizeof rates / sizeof rates[0]; x++) {
+        const double rate = rates[x / 2];
+        double seen, kept;
+        p->args.window_left = x % 2 ? 10 : -1;
+        p->args.dropout = rate;
         p->args.seed = 0x123456789abcdef0u + x;
         if (!run(p, ctx)) return;
-        const int64_t kept = count_kept(p);
-        if (kept < 0) return;
-        CHECK_NEAR((double)kept / n, 1 - rates[x], 5 * sqrt(rates[x] * (1 - rates[x]) / n));
-        CHECK_NEAR(lse_of(p, 0), log((double)p->spec.n_k), 8 * unit(p)); /* before dropout */
+        count_kept(p, &seen, &kept);
+        if (check_has_failed()) return;
+        CHECK_NEAR(kept / seen, 1 - rate, 5 * sqrt(rate * (1 - rate) / seen));
+        CHECK_NEAR(lse_of(p, 0), log((double)count_visible(p, 0)),
+                   8 * unit(p)); /* before dropout */
     }
 }
 

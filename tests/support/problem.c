@@ -462,8 +462,12 @@ static void append_list(problem *p, const char *name, const int64_t *list, int64
     for (int64_t x = 0; x < n; x++) append(p, "%s%" PRId64, x ? "," : "", list[x]);
 }
 
+/* Anew before each run: tests change the arguments of a problem. */
 static void describe(problem *p) {
     const attn_args *a = &p->args;
+    p->text[0] = 0;
+    append(p, "problem seed=%" PRIu64 " features=0x%x layout=%d:", p->spec.seed, p->spec.features,
+           (int)p->spec.layout);
     append_tensor(p, "q", &a->q);
     append_tensor(p, "k", &a->k);
     append_tensor(p, "v", &a->v);
@@ -488,8 +492,7 @@ bool problem_make(problem *p, const problem_spec *spec) {
     memset(p, 0, sizeof *p);
     p->spec = *spec;
     attn_args_init(&p->args);
-    append(p, "problem seed=%" PRIu64 " features=0x%x layout=%d:", spec->seed, spec->features,
-           (int)spec->layout);
+    describe(p);
     if (!make_tensors(p) || !make_lse(p)) return false;
     fill_tensors(p);
     make_sequences(p);
@@ -565,6 +568,7 @@ bool problem_run(problem *p, attn_ctx *ctx) {
     guard workspace = {0};
     bool ok = false;
     size_t bytes = 0;
+    describe(p);
     attn_status status = attn_forward_workspace(ctx, &p->args, &bytes, &err);
     if (status != ATTN_OK) goto done;
     if (!guard_alloc(&workspace, bytes, p->spec.seed & 1 ? GUARD_BEFORE : GUARD_AFTER)) {

@@ -133,7 +133,7 @@ static void scene_reset(scene *s) {
     s->p_options = &s->options;
 }
 
-/* --------------------------------------------------------------------------------- the functions */
+/* -------------------------------------------------------------------------------- the functions */
 
 enum {
     FORWARD = 1 << 0,
@@ -186,7 +186,7 @@ static attn_status call(scene *s, int function, attn_error *err) {
     }
 }
 
-/* --------------------------------------------------------------------------------------- changes */
+/* -------------------------------------------------------------------------------------- changes */
 
 /* One field of the scene gets another value. */
 typedef struct change {
@@ -226,7 +226,7 @@ static void apply_all(scene *s, const change changes[CHANGES]) {
     for (int c = 0; c < CHANGES && changes[c].kind != END; c++) apply(s, &changes[c]);
 }
 
-/* ----------------------------------------------------------------------------------- wrong cases */
+/* ---------------------------------------------------------------------------------- wrong cases */
 
 typedef struct wrong {
     int by; /* the functions that must refuse it */
@@ -470,7 +470,7 @@ TEST(dense_views_of_absurd_shapes_are_refused) {
     }
 }
 
-/* --------------------------------------------------------------------------------------- numbers */
+/* -------------------------------------------------------------------------------------- numbers */
 
 TEST(numbers_out_of_range_are_refused) {
     static const wrong table[] = {
@@ -518,7 +518,7 @@ TEST(slopes_and_sinks_out_of_range_are_refused) {
     CHECK_REFUSED(table);
 }
 
-/* ------------------------------------------------------------------------------------- sequences */
+/* ------------------------------------------------------------------------------------ sequences */
 
 #define LEN_Q AT(args.len_q, lengths, 0)
 #define LEN_K AT(args.len_k, lengths, 0)
@@ -556,7 +556,7 @@ TEST(wrong_packing_is_refused) {
     CHECK_REFUSED(table);
 }
 
-/* --------------------------------------------------------------------------------- mask and bias */
+/* -------------------------------------------------------------------------------- mask and bias */
 
 TEST(masks_and_biases_of_a_wrong_shape_are_refused) {
     static const wrong table[] = {
@@ -590,7 +590,7 @@ TEST(masks_and_biases_of_a_wrong_shape_are_refused) {
     CHECK_REFUSED(table);
 }
 
-/* --------------------------------------------------------------------------------------- outputs */
+/* -------------------------------------------------------------------------------------- outputs */
 
 TEST(outputs_of_a_wrong_shape_or_dtype_are_refused) {
     static const wrong table[] = {
@@ -709,7 +709,7 @@ TEST(wrong_partial_results_are_refused) {
     CHECK_REFUSED(table);
 }
 
-/* ------------------------------------------------------------------------------------- workspace */
+/* ------------------------------------------------------------------------------------ workspace */
 
 static _Alignas(64) char workspace[WORKSPACE_ROOM];
 
@@ -762,7 +762,7 @@ TEST(oracle_ignores_the_workspace) {
     CHECK_INT(call(&now, REFERENCE, NULL), ATTN_OK);
 }
 
-/* ------------------------------------------------------------------------------------ legal cases */
+/* ---------------------------------------------------------------------------------- legal cases */
 
 typedef struct legal {
     int by;
@@ -990,7 +990,7 @@ TEST(interleaved_out_one_element_off_overlaps) {
     }
 }
 
-/* ------------------------------------------------------------------------ the ends of the numbers */
+/* ---------------------------------------------------------------------- the ends of the numbers */
 
 enum { LONG = 300 }; /* more than one tile of keys */
 
@@ -1039,7 +1039,7 @@ TEST(alibi_from_the_end_of_the_numbers_stays_finite) {
     }
 }
 
-/* -------------------------------------------------------------------------- the end of the memory */
+/* ------------------------------------------------------------------------ the end of the memory */
 
 /* The view fits int64_t, but counted from where the data lies it passes the last address. */
 TEST(views_that_pass_the_last_address_are_refused) {

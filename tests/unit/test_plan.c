@@ -396,7 +396,7 @@ TEST(packed_sequences_are_counted) {
     attn_ctx_destroy(ctx);
 }
 
-/* -------------------------------------------------------------------------------------- the room */
+/* ------------------------------------------------------------------------------------- the room */
 
 TEST(explanation_is_cut_to_the_room_and_says_how_much_it_needs) {
     attn_ctx *ctx = new_ctx(1, ATTN_ISA_AUTO);

@@ -145,7 +145,7 @@ TEST(many_short_jobs_in_a_row_lose_nothing) {
     for (int c = 0; c < COUNT_OF(thread_counts); c++) {
         enum { TASKS = 3 };
         /* more threads than CPUs take turns, which takes time */
-        const int jobs = thread_counts[c] <= 2 ? 20000 : 4000;
+        const int jobs = thread_counts[c] <= 2 ? 20000 : 2000;
         int64_t runs[TASKS] = {0};
         attni_pool *pool = own_pool(thread_counts[c]);
         if (!pool) return;
@@ -160,11 +160,11 @@ TEST(jobs_of_different_size_and_argument_do_not_mix) {
         int64_t runs[2][64] = {{0}};
         attni_pool *pool = own_pool(thread_counts[c]);
         if (!pool) return;
-        for (int n = 0; n < 2000; n++) attni_parallel(pool, n % 2 ? 64 : 5, add_task, runs[n % 2]);
+        for (int n = 0; n < 800; n++) attni_parallel(pool, n % 2 ? 64 : 5, add_task, runs[n % 2]);
         attni_pool_destroy(pool);
         for (int t = 0; t < 64; t++) {
-            CHECK_INT(runs[0][t], t < 5 ? 1000 : 0);
-            CHECK_INT(runs[1][t], 1000);
+            CHECK_INT(runs[0][t], t < 5 ? 400 : 0);
+            CHECK_INT(runs[1][t], 400);
         }
     }
 }
