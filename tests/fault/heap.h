@@ -8,8 +8,8 @@
 
 enum { HEAP_NEVER = -1 };
 
-/* From now on: heap_allocs() begins at 0, and allocation number `memory` and thread number `thread` (from 0,
- * HEAP_NEVER for none) fail once. */
+/* From now on heap_allocs() counts from 0, and allocation number `memory` and thread number `thread`
+ * (both from 0, HEAP_NEVER for none) fail, once. */
 void heap_watch(long memory, long thread);
 
 long heap_allocs(void);  /* allocations since heap_watch(), the failed one included */

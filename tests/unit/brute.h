@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* brute.h - random problems with every kind of mask, and the visibility rule of attn.h written out
- * pair by pair in wide integers. Used by test_visible.c and test_cost.c. Shares no code with src/. */
+ * pair by pair in wide integers; no code of src/. Used by test_visible.c and test_cost.c. */
 #ifndef BRUTE_H
 #define BRUTE_H
 

@@ -786,7 +786,7 @@ static void check_all_accepted(const legal *table, int n) {
 }
 
 #define CHECK_ACCEPTED(table) check_all_accepted(table, COUNT_OF(table))
-#define NO_VIEWS              (ALL & ~INSPECT) /* the shapes of all views would have to change too */
+#define NO_VIEWS              (ALL & ~INSPECT) /* whose shapes would have to change too */
 
 TEST(empty_problems_are_accepted) {
     static const legal table[] = {

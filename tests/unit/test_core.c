@@ -334,7 +334,7 @@ TEST(dropout_threshold_is_the_share_of_all_words) {
 
 /* --------------------------------------------------------------------------------- logarithm */
 
-/* ln x, by far more terms than needed, in long double (some C libraries have logl in double only). */
+/* ln x in long double, by more terms than needed (logl is no better than log in some libraries). */
 static long double exact_ln(double x) {
     int exponent;
     double m = frexp(x, &exponent);

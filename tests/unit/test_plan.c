@@ -9,7 +9,7 @@
 
 enum { TEXT = 4096 };
 
-/* A pool that does its work on the calling thread: many workers, also where there are no threads. */
+/* A pool that works on the calling thread: many workers, also where there are no threads. */
 static void run_serially(void *user, int n_workers, void (*work)(void *arg, int worker),
                          void *arg) {
     (void)user;
