@@ -5,6 +5,7 @@
 #include "attention/mask.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define FLOATS (1u << ATTN_F32 | 1u << ATTN_F64 | 1u << ATTN_F16 | 1u << ATTN_BF16)
 
@@ -90,6 +91,13 @@ attn_status attni_check_tensor(const char *name, const attn_tensor *t, unsigned 
         }
     }
     int64_t low, high;
+    for (int k = 0; k < 4; k++) {
+        if (t->shape[k] > PTRDIFF_MAX) {
+            return attni_fail(err, ATTN_E_OVERFLOW,
+                              "%s: %s is %" PRId64 ", more than memory can hold", name, dim_name[k],
+                              t->shape[k]);
+        }
+    }
     if (is_empty(t)) return ATTN_OK;
     if (need_data && !t->data) {
         return attni_fail(err, ATTN_E_NULL, "%s: data is NULL for a tensor with elements", name);
@@ -133,33 +141,42 @@ static int64_t gcd(int64_t a, int64_t b) {
     return a < 0 ? -a : a;
 }
 
-/* Greatest common divisor, in bytes, of all strides between rows of the view. */
-static int64_t row_pitch(const attn_tensor *t, int64_t so_far) {
-    for (int k = 0; k < 3; k++) {
-        if (t->shape[k] > 1)
-            so_far = gcd(so_far, t->stride[k] * (int64_t)attn_dtype_size(t->dtype));
-    }
-    return so_far;
-}
+/* A view as runs of contiguous bytes, and what lies between their beginnings. */
+typedef struct runs {
+    int64_t bytes; /* of one run */
+    int64_t pitch; /* greatest common divisor of the steps from run to run; 0: there is only one */
+} runs;
 
-/* Bytes of one row; 0 when the row itself is strided. */
-static int64_t row_bytes(const attn_tensor *t) {
-    if (t->shape[3] > 1 && t->stride[3] != 1) return 0;
-    return t->shape[3] * (int64_t)attn_dtype_size(t->dtype);
+/* Dimensions that continue a run without a gap, such as adjacent heads, belong to it. */
+static runs runs_of(const attn_tensor *t) {
+    const int64_t size = (int64_t)attn_dtype_size(t->dtype);
+    runs r = {.bytes = size};
+    bool joined[4] = {false, false, false, false};
+    for (int n = 0; n < 4; n++) {
+        for (int k = 3; k >= 0; k--) {
+            if (joined[k] || t->shape[k] <= 1 || t->stride[k] * size != r.bytes) continue;
+            joined[k] = true;
+            r.bytes *= t->shape[k];
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        if (!joined[k] && t->shape[k] > 1) r.pitch = gcd(r.pitch, t->stride[k] * size);
+    }
+    return r;
 }
 
 bool attni_tensors_overlap(const attn_tensor *a, const attn_tensor *b) {
     if (!a->data || !b->data || is_empty(a) || is_empty(b)) return false;
     int64_t a_low, a_high, b_low, b_high;
     if (!byte_range(a, &a_low, &a_high) || !byte_range(b, &b_low, &b_high)) return true;
-    const intptr_t distance = (intptr_t)b->data - (intptr_t)a->data;
+    const int64_t distance = (int64_t)(uintptr_t)b->data - (int64_t)(uintptr_t)a->data;
     if (distance + b_low >= a_high || distance + b_high <= a_low) return false;
-    /* The ranges meet. Rows of both start at multiples of one pitch: do they fall into different parts of it? */
-    const int64_t pitch = row_pitch(b, row_pitch(a, 0));
-    const int64_t a_row = row_bytes(a), b_row = row_bytes(b);
-    if (pitch == 0 || a_row == 0 || b_row == 0) return true;
+    /* The ranges meet. Runs of both begin at multiples of one pitch: do they fall into different parts of it? */
+    const runs in_a = runs_of(a), in_b = runs_of(b);
+    const int64_t pitch = gcd(in_a.pitch, in_b.pitch);
+    if (pitch == 0) return true;
     const int64_t shift = ((distance % pitch) + pitch) % pitch;
-    return !(shift >= a_row && shift + b_row <= pitch);
+    return !(shift >= in_a.bytes && shift + in_b.bytes <= pitch);
 }
 
 /* -------------------------------------------------------------------------- q, k, v */
@@ -225,6 +242,7 @@ static attn_status check_numbers(const attn_args *a, attn_error *err) {
 }
 
 static attn_status check_per_head(const attn_args *a, attn_error *err) {
+    if (!a->alibi && !a->sinks) return ATTN_OK;
     for (int64_t h = 0; h < a->q.shape[1]; h++) {
         if (a->alibi && !isfinite(a->alibi[h])) {
             return attni_fail(err, ATTN_E_VALUE, "alibi[%" PRId64 "]: %g, expected a finite slope",
@@ -314,6 +332,11 @@ attni_sequence attni_sequence_at(const attn_args *a, int64_t index) {
 }
 
 void attni_sequence_longest(const attn_args *a, int64_t *rows, int64_t *keys) {
+    if (!a->cu_q) { /* padding rows count, and keys beyond len_k are never met */
+        *rows = a->q.shape[2];
+        *keys = a->k.shape[2];
+        return;
+    }
     *rows = *keys = 0;
     for (int64_t index = 0; index < attni_sequence_count(a); index++) {
         const attni_sequence s = attni_sequence_at(a, index);
@@ -338,7 +361,6 @@ static attn_status check_score_tensor(const attn_args *a, const char *name, cons
     int64_t rows, keys;
     attni_sequence_longest(a, &rows, &keys);
     const bool packed = a->cu_q != NULL;
-    if (!packed) keys = a->k.shape[2];
     ATTN_TRY(attni_check_tensor(name, t, dtypes, true, err));
     ATTN_TRY(check_broadcast(name, t, 0, attni_sequence_count(a), false, err));
     ATTN_TRY(check_broadcast(name, t, 1, a->q.shape[1], false, err));
@@ -356,7 +378,6 @@ static attn_status check_pattern(const attn_args *a, attn_error *err) {
     if (!a->pattern) return ATTN_OK;
     int64_t rows, keys;
     attni_sequence_longest(a, &rows, &keys);
-    if (!a->cu_q) keys = a->k.shape[2];
     const int64_t has_rows = attn_mask_rows(a->pattern), has_keys = attn_mask_keys(a->pattern);
     const bool fits =
         a->cu_q ? has_rows >= rows && has_keys >= keys : has_rows == rows && has_keys == keys;
@@ -393,6 +414,29 @@ attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error 
     return attni_args_check_shapes(args, true, full, err);
 }
 
+/* No two elements of a result may share memory: taken by size, each stride must step over all that the smaller ones reach. */
+static attn_status check_elements_distinct(const char *name, const attn_tensor *t,
+                                           attn_error *err) {
+    bool done[4] = {false, false, false, false};
+    int64_t reach = 0;
+    for (int n = 0; n < 4; n++) {
+        int least = -1;
+        for (int k = 0; k < 4; k++) {
+            if (!done[k] && (least < 0 || llabs(t->stride[k]) < llabs(t->stride[least]))) least = k;
+        }
+        done[least] = true;
+        if (t->shape[least] <= 1) continue;
+        if (llabs(t->stride[least]) <= reach) {
+            return attni_fail(err, ATTN_E_STRIDE,
+                              "%s: stride of %s is %" PRId64
+                              ", so results would overwrite each other",
+                              name, dim_name[least], t->stride[least]);
+        }
+        reach += llabs(t->stride[least]) * (t->shape[least] - 1);
+    }
+    return ATTN_OK;
+}
+
 attn_status attni_check_result(const attn_args *a, const char *name, const attn_tensor *t,
                                const int64_t shape[4], unsigned dtypes, bool row_contiguous,
                                attn_error *err) {
@@ -400,13 +444,7 @@ attn_status attni_check_result(const attn_args *a, const char *name, const attn_
     for (int k = 0; k < 4; k++) ATTN_TRY(check_dim(name, t, k, shape[k], "from q, k, v", err));
     if (row_contiguous) ATTN_TRY(attni_check_row_contiguous(name, t, err));
     if (is_empty(t)) return ATTN_OK;
-    for (int k = 0; k < 4; k++) {
-        if (t->shape[k] > 1 && t->stride[k] == 0) {
-            return attni_fail(err, ATTN_E_STRIDE,
-                              "%s: stride of %s is 0, so results would overwrite each other", name,
-                              dim_name[k]);
-        }
-    }
+    ATTN_TRY(check_elements_distinct(name, t, err));
     const struct {
         const char *name;
         const attn_tensor *t;

@@ -11,12 +11,22 @@ static attn_status prepare(attn_ctx *ctx, const attn_args *args, attn_args *full
     return attni_plan_make(ctx, full, plan, err);
 }
 
-static attn_status choose_workspace(attn_ctx *ctx, const attni_plan *plan, char **workspace,
-                                    attn_error *err) {
+static bool overlaps(const attn_args *a, const attn_tensor *out, const attn_tensor *lse) {
+    const attn_tensor space =
+        attn_tensor_bhsd(a->workspace, ATTN_BOOL, 1, 1, 1, (int64_t)a->workspace_size);
+    const attn_tensor *const all[] = {&a->q, &a->k, &a->v, &a->mask, &a->bias, out, lse};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i] && attni_tensors_overlap(&space, all[i])) return true;
+    }
+    return false;
+}
+
+static attn_status choose_workspace(attn_ctx *ctx, attni_forward_job *job, attn_error *err) {
+    const attni_plan *plan = job->plan;
     const attn_args *a = plan->args;
     if (!a->workspace) {
-        *workspace = attni_ctx_scratch(ctx, plan->workspace);
-        if (*workspace || plan->workspace == 0) return ATTN_OK;
+        job->workspace = attni_ctx_scratch(ctx, plan->workspace);
+        if (job->workspace || plan->workspace == 0) return ATTN_OK;
         return attni_fail(err, ATTN_E_MEMORY, "context: no memory for %zu bytes of scratch",
                           plan->workspace);
     }
@@ -26,7 +36,11 @@ static attn_status choose_workspace(attn_ctx *ctx, const attni_plan *plan, char 
             "workspace: %zu bytes at an address %s 64-byte aligned, expected %zu bytes, aligned",
             a->workspace_size, (uintptr_t)a->workspace % 64 ? "not" : "that is", plan->workspace);
     }
-    *workspace = a->workspace;
+    if (overlaps(a, job->out, job->lse)) {
+        return attni_fail(err, ATTN_E_OVERLAP,
+                          "workspace: overlaps a tensor; give it memory of its own");
+    }
+    job->workspace = a->workspace;
     return ATTN_OK;
 }
 
@@ -37,7 +51,7 @@ attn_status attn_forward(attn_ctx *ctx, const attn_args *args, const attn_tensor
     ATTN_TRY(prepare(ctx, args, &full, &plan, err));
     ATTN_TRY(attni_output_check(&full, out, lse, false, err));
     attni_forward_job job = {.plan = &plan, .out = out, .lse = lse && lse->data ? lse : NULL};
-    ATTN_TRY(choose_workspace(ctx, &plan, &job.workspace, err));
+    ATTN_TRY(choose_workspace(ctx, &job, err));
     if (plan.workers == 1) {
         for (int64_t task = 0; task < plan.n_tasks; task++) attni_forward_task(&job, task, 0);
     } else {

@@ -101,8 +101,12 @@ attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *pl
     };
     plan->query_factor =
         full->softcap > 0 ? full->scale / full->softcap : full->scale * plan->score_factor;
-    if (__builtin_mul_overflow(rows, plan->group, &rows)) {
-        return attni_fail(err, ATTN_E_OVERFLOW, "q: rows times heads per group overflow");
+    int64_t pairs_of_heads;
+    if (__builtin_mul_overflow(rows, plan->group, &rows) ||
+        __builtin_mul_overflow(attni_sequence_count(full), full->k.shape[1], &pairs_of_heads) ||
+        __builtin_mul_overflow(pairs_of_heads, attni_max(rows, 1), &pairs_of_heads)) {
+        return attni_fail(err, ATTN_E_OVERFLOW,
+                          "q: batch times heads times rows is more than 2^63");
     }
     choose_blocks(plan, rows, threads);
     plan->workers = choose_workers(plan, rows, keys, threads);

@@ -160,7 +160,7 @@ static void fill_alibi(const task_state *s, const panel *p, int64_t first, lane_
         const bool used = x < rows->n;
         const double slope = used ? s->plan->args->alibi[rows->head[x]] * s->plan->score_factor : 0;
         const double position =
-            used ? (double)(attni_add_sat(rows->i[x], rows->seq.offset) - first) : 0;
+            used ? (double)attni_add_sat(rows->i[x], rows->seq.offset) - (double)first : 0;
         store_real(values->slope, real_size, x, slope);
         store_real(values->position, real_size, x, position);
     }

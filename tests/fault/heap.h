@@ -8,7 +8,7 @@
 
 enum { HEAP_NEVER = -1 };
 
-/* From now on heap_allocs() counts from 0, and allocation number `memory` and thread number `thread`
+/* From now on heap_allocs() counts from 0; allocation number `memory` and thread number `thread`
  * (both from 0, HEAP_NEVER for none) fail, once. */
 void heap_watch(long memory, long thread);
 

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bound.c - what rounding can do to one output element, from the steps that the engine takes.
- * Notation: u = 2^-24 (f32 arithmetic) or 2^-53, logits z_j in base 2, weights w_j, final maximum m.
- * S(n) = min(n, 4 sqrt n) bounds n rounding errors of a sum: the worst case, or four standard
- * deviations if that is less (errors of random data are as good as independent: Higham & Mary 2019).
- *   logit    d_k products in one sum, query factor and product rounded twice, softcap tanh 4 ulp,
- *            bias and ALiBi converted, scaled, added: dz_j = u (S(d_k) + 16) M_j, where M_j is the sum
- *            of |scale log2e / T q k| and of the magnitudes of bias and slope * distance
- *   weight   z_j - m rounded, in all tiles together by u |z_j - m|, times ln 2; exp2 below 1 ulp
- *   sums     192 keys per tile from zero, for values and for the denominator: 2 S(min(n, 192)) u
- *   tiles    rescaling by a rounded 2^x and adding: 5 u per tile; sink, dropout, 1/sum, product: 12 u
- * A weight error e_j moves out by at most sum w_j |v_j| (e_j + sum of w e), and lse by sum of w e.
- * The oracle makes the same errors with u = 2^-53 and one tile. Half types add their own rounding. */
+/* bound.c - what rounding can do to one output element, from the steps that the engine takes: see
+ * the derivation below. Reads a problem and its results; the weights come from src/ref. */
 #include "bound.h"
 
 #include "check.h"
@@ -19,6 +9,18 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+/* Notation: u = 2^-24 (f32 arithmetic) or 2^-53, logits z_j in base 2, weights w_j, maximum m.
+ * S(n) = min(n, 4 sqrt n) bounds n rounding errors of a sum: the worst case, or four standard
+ * deviations if that is less (in random data they are as good as independent: Higham & Mary 2019).
+ *   logit    d_k products in one sum, query factor and product rounded, tanh 4 ulp, bias and
+ *            ALiBi converted, scaled, added: dz_j = u (S(d_k) + 16) M_j, where M_j is the sum of
+ *            |scale log2e / T q k| and of the magnitudes of bias and slope * distance
+ *   weight   z_j - m rounded, in all tiles together by u |z_j - m|, times ln 2; exp2 about 1 ulp
+ *   sums     192 keys per tile from zero, for values and the denominator: 2 S(min(n, 192)) u
+ *   tiles    rescaling by a rounded 2^x and adding: 5 u each; sink, dropout, 1/sum, product: 12 u
+ * A weight error e_j moves out by at most sum w_j |v_j| (e_j + sum of w e), and lse by sum of w e.
+ * The oracle makes the same errors with u = 2^-53 and one tile. Half types add their own. */
 
 static const double ln2 = 0.69314718055994530942, u64 = 0x1p-53;
 
@@ -31,7 +33,7 @@ typedef struct row_model {
     double *w, *z, *error; /* (n_k) weights, biased scores, relative weight errors */
 } row_model;
 
-/* S(n) of the head comment. */
+/* S(n) above. */
 static double sum_error(double n) { return fmin(n, 4 * sqrt(n)); }
 
 static double real_epsilon(const problem *p) { return p->spec.dtype == ATTN_F64 ? u64 : 0x1p-24; }
@@ -105,7 +107,7 @@ static double store_bound(attn_dtype dtype, double x) {
     return 0;
 }
 
-/* -------------------------------------------------------------------------------- comparisons */
+/* ---------------------------------------------------------------------------------- comparisons */
 
 typedef struct comparison {
     const char *name;

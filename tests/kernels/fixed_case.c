@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fixed_case.c - see fixed_case.h. Inputs are multiples of 1/64 in [-2, 2), the first word of Philox
- * with the key of the tensor (q 1, k 2, v 3, bias 4) and the index as counter: no library function
- * and no rounding takes part in them. */
+/* fixed_case.c - see fixed_case.h. Inputs are multiples of 1/64 in [-2, 2), the first word of
+ * Philox with the key of the tensor (q 1, k 2, v 3, bias 4) and the index as counter: no library
+ * function and no rounding takes part in them. */
 #include "fixed_case.h"
 
 #include "core/rng.h"

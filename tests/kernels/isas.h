@@ -24,7 +24,8 @@
         }                                                                                          \
     } while (0)
 
-/* A context with this instruction set and these threads; NULL and a failed test if there is none. */
+/* A context with this instruction set and these threads; NULL and a failed test if there is
+ * none. */
 static inline attn_ctx *isa_context(attn_isa isa, int threads) {
     attn_ctx_options options;
     attn_error err = {""};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_bits.c - the same question gives the same bits of out and lse however it is asked: threads,
- * the caller's pool, batches, pieces of the queries, shared or repeated heads, layouts, packing, and
- * every instruction set of a class. Bits are compared as bytes. Label: threads. */
+/* test_bits.c - the same question gives the same bits of out and lse however it is asked:
+ * threads, the caller's pool, batches, pieces of the queries, shared or repeated heads, layouts,
+ * packing, and every instruction set of a class. Bits are compared as bytes. Label: threads. */
 #include "fixed_case.h"
 #include "isas.h"
 #include "problem.h"
@@ -18,7 +18,7 @@ enum { SOME_THREADS = 1 };
 enum { SOME_THREADS = 2 };
 #endif
 
-/* ---------------------------------------------------------------------------------------- results */
+/* -------------------------------------------------------------------------------------- results */
 
 /* Dense copies of what came out. */
 typedef struct results {
@@ -73,7 +73,8 @@ static bool run_problem(attn_ctx *ctx, problem *p, results *r) {
     return true;
 }
 
-/* Is every row of part, bit for bit, the row of whole that lies `from` (batch, head, row) further? */
+/* Is every row of part, bit for bit, the row of whole that lies `from` (batch, head, row)
+ * further? */
 static bool same_rows(const results *part, const results *whole, const int64_t from[3],
                       const char *text) {
     const int64_t *n = part->out.shape;
@@ -99,7 +100,7 @@ static bool same_rows(const results *part, const results *whole, const int64_t f
 
 static const int64_t origin[3] = {0, 0, 0};
 
-/* ------------------------------------------------------------------------------------------ cases */
+/* ---------------------------------------------------------------------------------------- cases */
 
 enum {
     SCORES = PROBLEM_ALIBI | PROBLEM_SINKS | PROBLEM_SOFTCAP | PROBLEM_TEMPERATURE | PROBLEM_BIAS,
@@ -119,7 +120,8 @@ static const unsigned case_features[] = {
 enum { CASES = sizeof case_features / sizeof case_features[0] };
 static const uint64_t case_seeds[CASES] = {1, 2, 3, 2, 24, 2, 33, 33}; /* most rows see something */
 
-/* Two key tiles, panels that end in the middle, groups of heads; enough work to wake the threads. */
+/* Two key tiles, panels that end in the middle, groups of heads; enough work to wake the
+ * threads. */
 static problem_spec case_spec(int c, attn_dtype dtype) {
     return (problem_spec){.seed = case_seeds[c],
                           .dtype = dtype,
@@ -190,7 +192,7 @@ static void ask_all(question *ask, unsigned without, int n_dtypes) {
     attn_ctx_destroy(ctx);
 }
 
-/* ---------------------------------------------------------------------------------------- threads */
+/* -------------------------------------------------------------------------------------- threads */
 
 static void ask_threads(attn_ctx *unused, problem *p, const results *whole) {
     static const int counts[3] = {2, 3, 7};
@@ -251,7 +253,7 @@ static void ask_scratch(attn_ctx *ctx, problem *p, const results *whole) {
 
 TEST(own_workspace_and_scratch_of_the_context_give_the_same_bits) { ask_all(ask_scratch, 0, 4); }
 
-/* ------------------------------------------------------------------------------- parts of a whole */
+/* ----------------------------------------------------------------------------- parts of a whole */
 
 static attn_tensor slice(attn_tensor t, int dim, int64_t first, int64_t n) {
     if (!t.data) return t;
@@ -379,7 +381,7 @@ static void ask_sequences(attn_ctx *ctx, problem *p, const results *whole) {
 
 TEST(a_packed_sequence_has_the_bits_it_has_alone) { ask_all(ask_sequences, PROBLEM_DROPOUT, 4); }
 
-/* -------------------------------------------------------------------------- same values elsewhere */
+/* ------------------------------------------------------------------------ same values elsewhere */
 
 /* k or v with every head copied for each query head of its group. */
 static attn_tensor expand_heads(const attn_tensor *t, int64_t H) {
@@ -476,12 +478,12 @@ TEST(equal_queries_have_equal_bits_wherever_they_stand) {
     attn_ctx_destroy(ctx);
 }
 
-/* ------------------------------------------------------------------------------- order of the sums */
+/* ---------------------------------------------------------------------------- order of the sums */
 
 enum { TILE = 192 }; /* keys; part of the definition, so it is not taken from the kernels */
 
-/* The definition of the bits, one operation at a time. Numbers are of the real type, kept in double:
- * one operation on two floats in double, rounded to float, is that operation in float. */
+/* The definition of the bits, one operation at a time. Numbers are of the real type, kept in
+ * double: one operation on two floats in double, rounded to float, is that operation in float. */
 typedef struct model {
     const attni_kernels *kernels; /* for its exp2 */
     bool f64;
@@ -494,7 +496,8 @@ static double model_fma(const model *m, double a, double b, double c) {
     return m->f64 ? fma(a, b, c) : (double)fmaf((float)a, (float)b, (float)c);
 }
 
-/* 2^(s - max) for whole max, as the kernel's polynomial has it: the whole part of s is split off. */
+/* 2^(s - max) for whole max, as the kernel's polynomial has it: the whole part of s is split
+ * off. */
 static double model_weight(const model *m, double s, double max) {
     const double whole = rint(s);
     double x64[16] = {0}, y64[16];

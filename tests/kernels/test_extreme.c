@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_extreme.c - the ends of every range: huge, equal, infinite and subnormal scores, temperature,
- * softcap and dropout at their limits, offsets and windows near the end of int64_t, long rows. Small
- * problems with expected values written down; where there is no closed form, the oracle under the
- * bound of bound.c. Every fact on every instruction set, in f32 and f64. */
+/* test_extreme.c - the ends of every range: huge, equal, infinite and subnormal scores,
+ * temperature, softcap and dropout at their limits, offsets and windows near the end of int64_t,
+ * long rows. Small problems with expected values written down; where there is no closed form,
+ * the oracle under the bound of bound.c. Every fact on every instruction set, in f32 and f64. */
 #include "bound.h"
 #include "isas.h"
 
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------- small tools */
+/* ---------------------------------------------------------------------------------- small tools */
 
 static const problem_spec small = {
     .B = 1, .H = 1, .H_kv = 1, .n_q = 1, .n_k = 4, .d_k = 1, .d_v = 1};
@@ -82,7 +82,7 @@ static problem_spec sized(int64_t n_q, int64_t n_k, int64_t d_k, int64_t d_v) {
 #define CHECK_VALUE(p, actual, expected)                                                           \
     CHECK_NEAR(actual, expected, 3.01 * unit(p) * fabs((double)(expected)))
 
-/* ---------------------------------------------------------------------------------- large scores */
+/* --------------------------------------------------------------------------------- large scores */
 
 /* One key far above the others takes the whole row, wherever it stands. */
 static void one_key_wins(problem *p, attn_ctx *ctx) {
@@ -110,7 +110,7 @@ static void all_are_low(problem *p, attn_ctx *ctx) {
     }
 }
 
-/* -------------------------------------------------------------------------------------- equal scores */
+/* --------------------------------------------------------------------------------- equal scores */
 
 /* Scores of 0 have weights of exactly 1: sums of small integers are exact, and so is the division
  * where it comes out even. */
@@ -138,7 +138,7 @@ static void equal_any(problem *p, attn_ctx *ctx) {
     }
 }
 
-/* -------------------------------------------------------------------------------------- infinities */
+/* ----------------------------------------------------------------------------------- infinities */
 
 static void give_bias(problem *p, double *bias) {
     p->args.bias = attn_tensor_bhsd(bias, ATTN_F64, 1, 1, 1, p->spec.n_k);
@@ -215,7 +215,7 @@ static void lowest_bias(problem *p, attn_ctx *ctx) {
     CHECK_NEAR(out_of(p, 0), 1.5, 8 * unit(p));
 }
 
-/* --------------------------------------------------------------------------------------- subnormals */
+/* ----------------------------------------------------------------------------------- subnormals */
 
 /* Scores of subnormal queries and keys are 0. */
 static void subnormal_scores(problem *p, attn_ctx *ctx) {
@@ -238,7 +238,7 @@ static void subnormal_values(problem *p, attn_ctx *ctx) {
     CHECK_NEAR(out_of(p, 0), 6 * least, 0);
 }
 
-/* ------------------------------------------------------------------------------ temperature, softcap */
+/* ------------------------------------------------------------------------- temperature, softcap */
 
 static void cold(problem *p, attn_ctx *ctx) {
     static const double temperatures[] = {1e-3, 1e-6, 1e-12};
@@ -276,7 +276,7 @@ static void caps(problem *p, attn_ctx *ctx) {
     if (run(p, ctx)) CHECK(isfinite(out_of(p, 0)) && isfinite(lse_of(p, 0)));
 }
 
-/* ------------------------------------------------------------------------------------------ dropout */
+/* -------------------------------------------------------------------------------------- dropout */
 
 /* With v the unit matrix and equal weights, out shows the weights themselves. */
 static void make_transparent(problem *p) {
@@ -341,7 +341,7 @@ static void dropped(problem *p, attn_ctx *ctx) {
     }
 }
 
-/* ------------------------------------------------------------------------- windows at the ends of int64 */
+/* ----------------------------------------------------------------- windows at the ends of int64 */
 
 /* One visible key has all the weight. */
 static void window_of_one(problem *p, attn_ctx *ctx) {
@@ -444,7 +444,7 @@ static void far_alibi(problem *p, attn_ctx *ctx) {
     }
 }
 
-/* -------------------------------------------------------------------------------------- large shapes */
+/* --------------------------------------------------------------------------------- large shapes */
 
 /* Random data, against the oracle. */
 static void large(attn_isa isa, problem_spec spec) {
@@ -472,7 +472,7 @@ static problem_spec transparent(void) {
     return spec;
 }
 
-/* ------------------------------------------------------------------------------------------ tests */
+/* ---------------------------------------------------------------------------------------- tests */
 
 #define ISA_TESTS(isa, ISA)                                                                        \
     TEST(isa##_a_key_far_above_the_others_takes_the_row) {                                         \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kernels.c - every instruction set of this build that runs here, against the oracle, under the
- * bound of bound.c. All buffers lie between guard pages, the workspace is exactly as large as asked
- * for, and no byte outside out and lse may change. */
+/* test_kernels.c - every instruction set of this build that runs here, against the oracle, under
+ * the bound of bound.c. All buffers lie between guard pages, the workspace is exactly as large
+ * as asked for, and no byte outside out and lse may change. */
 #include "bound.h"
 #include "isas.h"
 
@@ -44,7 +44,7 @@ static void random_problems(attn_isa isa, attn_dtype dtype) {
     if (ok) report(worst);
 }
 
-/* ---------------------------------------------------------------------------------------- sweeps */
+/* --------------------------------------------------------------------------------------- sweeps */
 
 static const int64_t head_sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 40, 64, 72, 100, 129};
 enum { HEAD_SIZES = sizeof head_sizes / sizeof head_sizes[0] };
@@ -136,7 +136,7 @@ static void every_group(attn_isa isa, attn_dtype dtype) {
     if (ok) report(worst);
 }
 
-/* ------------------------------------------------------------------------------- layouts, padding */
+/* ----------------------------------------------------------------------------- layouts, padding */
 
 static const unsigned single_features[] = {PROBLEM_CAUSAL,
                                            PROBLEM_WINDOW,
@@ -246,7 +246,7 @@ static void padding(attn_isa isa, attn_dtype dtype) {
     attn_ctx_destroy(ctx);
 }
 
-/* ------------------------------------------------------------------------------------------ tests */
+/* ---------------------------------------------------------------------------------------- tests */
 
 #define DTYPE_TESTS(isa, ISA, dtype, DTYPE)                                                        \
     TEST(isa##_##dtype##_random_problems_match_the_oracle) { random_problems(ISA, DTYPE); }        \

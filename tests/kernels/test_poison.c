@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_poison.c - what is hidden cannot matter: NaN and infinities in every place that no query sees
- * change no bit, and in a place that some queries see they reach exactly these. Which pair is visible
- * comes from problem_sees(), one condition after another. Also rows that see nothing at all. */
+/* test_poison.c - what is hidden cannot matter: NaN and infinities in every place that no query
+ * sees change no bit, and in a place that some queries see they reach exactly these. Which pair
+ * is visible comes from problem_sees(), one condition after another. Also rows that see nothing
+ * at all. */
 #include "isas.h"
 #include "problem.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------- poison */
+/* --------------------------------------------------------------------------------------- poison */
 
 enum { QUIET_NAN, FULL_NAN, PLUS_INFINITY, MINUS_INFINITY, KINDS };
 
@@ -43,7 +44,7 @@ static void poison_row(const attn_tensor *t, const int64_t at[3], int64_t column
     }
 }
 
-/* ------------------------------------------------------------------------------------------ cases */
+/* ---------------------------------------------------------------------------------------- cases */
 
 static const struct {
     uint64_t seed;
@@ -165,7 +166,7 @@ static bool run_poisoned(subject *s) {
     return problem_run(&s->p, s->ctx);
 }
 
-/* --------------------------------------------------------------------------------- what came out */
+/* -------------------------------------------------------------------------------- what came out */
 
 /* The element of the clean run that has the place of this one. */
 static const void *clean(const subject *s, const attn_tensor *t, const int64_t at[4]) {
@@ -243,7 +244,7 @@ static fate spoilt_if_seen(const subject *s, const int64_t at[3], const int64_t 
     return sees_key(s, at, key) ? COLUMN_SPOILT : UNCHANGED;
 }
 
-/* ------------------------------------------------------------------------------------------ facts */
+/* ---------------------------------------------------------------------------------------- facts */
 
 /* Runs a fact over all cases and dtypes on one instruction set. */
 typedef int64_t fact(subject *s); /* how much poison it placed */
@@ -432,7 +433,7 @@ static int64_t padding(subject *s) {
     return p->spec.layout == LAYOUT_PADDED;
 }
 
-/* ------------------------------------------------------------------------------------- empty rows */
+/* ----------------------------------------------------------------------------------- empty rows */
 
 /* Does a row of the sequence see anything? */
 static bool sees_anything(const problem *p, int64_t s, int64_t h, int64_t i) {
@@ -516,7 +517,7 @@ static void no_queries(attn_isa isa) {
     attn_ctx_destroy(ctx);
 }
 
-/* ------------------------------------------------------------------------------------------ tests */
+/* ---------------------------------------------------------------------------------------- tests */
 
 #define ISA_TESTS(isa, ISA)                                                                        \
     TEST(isa##_poison_in_keys_that_nobody_sees_changes_no_bit) {                                   \

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------ random numbers */
+/* ------------------------------------------------------------------------------- random numbers */
 
 random_stream random_begin(uint64_t seed, uint64_t tag) {
     uint64_t x = seed * 0x9e3779b97f4a7c15u + tag * 0xd1b54a32d192ed03u + 0x632be59bd9b4e019u;
@@ -56,7 +56,7 @@ enum {
     STREAM_NUMBERS
 };
 
-/* -------------------------------------------------------------------------------------- elements */
+/* ------------------------------------------------------------------------------------- elements */
 
 void *tensor_at(const attn_tensor *t, const int64_t at[4]) {
     int64_t e = 0;
@@ -108,7 +108,7 @@ static void fill_uniform(const attn_tensor *t, random_stream r, double magnitude
     while (next_index(t->shape, at));
 }
 
-/* --------------------------------------------------------------------------------------- layouts */
+/* -------------------------------------------------------------------------------------- layouts */
 
 static void set_shape(attn_tensor *t, attn_dtype dtype, const int64_t shape[4]) {
     *t = (attn_tensor){.dtype = dtype};
@@ -224,7 +224,7 @@ static void fill_tensors(problem *p) {
     fill_uniform(&p->args.v, random_begin(p->spec.seed, STREAM_VALUES + 103), v_size);
 }
 
-/* ------------------------------------------------------------------------------------- sequences */
+/* ------------------------------------------------------------------------------------ sequences */
 
 /* n items in `parts` consecutive parts, some of them empty. */
 static void split(random_stream *r, int64_t n, int64_t parts, int64_t *starts) {
@@ -394,7 +394,7 @@ static bool make_pattern(problem *p) {
     return status == ATTN_OK;
 }
 
-/* --------------------------------------------------------------------------------------- numbers */
+/* -------------------------------------------------------------------------------------- numbers */
 
 /* Huge windows and huge offsets are not drawn together: test_extreme.c has them. */
 static int64_t draw_window(random_stream *r, const problem_spec *s) {
@@ -436,7 +436,7 @@ static void make_numbers(problem *p) {
     if (features & PROBLEM_SINKS) a->sinks = p->sinks;
 }
 
-/* ------------------------------------------------------------------------------------------ text */
+/* ----------------------------------------------------------------------------------------- text */
 
 static void append(problem *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -517,7 +517,7 @@ void problem_free(problem *p) {
     guard_explain(NULL);
 }
 
-/* -------------------------------------------------------------------------------------------- run */
+/* ------------------------------------------------------------------------------------------ run */
 
 void problem_remember(problem *p) {
     for (int which = 0; which < BUFFERS; which++) {
@@ -597,7 +597,7 @@ done:
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------ visibility */
+/* ----------------------------------------------------------------------------------- visibility */
 
 /* What a mask or bias holds for a pair; a dimension of size 1 is shared. */
 static double score_element(const attn_tensor *t, const int64_t at[4]) {
@@ -621,7 +621,7 @@ bool problem_sees(const problem *p, int64_t s, int64_t h, int64_t i, int64_t j) 
     return !a->pattern || attn_mask_at(a->pattern, i, j);
 }
 
-/* ------------------------------------------------------------------------------------ random spec */
+/* ---------------------------------------------------------------------------------- random spec */
 
 static int64_t draw_length(random_stream *r, int vl, int lanes) {
     const int64_t around[] = {0,      1,          vl - 1, vl,        vl + 1,    2 * vl - 1,
@@ -661,7 +661,7 @@ problem_spec problem_draw(uint64_t seed, attn_dtype dtype, int vl, int lanes) {
     return s;
 }
 
-/* ----------------------------------------------------------------------------------------- effort */
+/* --------------------------------------------------------------------------------------- effort */
 
 int test_rounds(int full) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

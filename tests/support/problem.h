@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* problem.h - random attention problems that a seed names: shapes, strides, dtypes, masks and every
- * other option of attn_args, all buffers between guard pages, padding in inputs filled with NaN.
- * A problem is a pure function of its spec on every machine; the logical values of q, k and v do not
- * depend on layout or features, so that two specs can be compared. Called by tests/kernels/. */
+/* problem.h - random attention problems that a seed names: shapes, strides, dtypes, masks and
+ * every other option of attn_args, all buffers between guard pages, padding in inputs filled
+ * with NaN. A problem is a pure function of its spec on every machine; the logical values of q,
+ * k and v do not depend on layout or features, so that two specs can be compared. Called by
+ * tests/kernels/. */
 #ifndef PROBLEM_H
 #define PROBLEM_H
 
@@ -13,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ------------------------------------------------------------------------------ random numbers */
+/* ------------------------------------------------------------------------------- random numbers */
 
 typedef struct random_stream {
     uint64_t state;
@@ -26,7 +27,7 @@ int64_t random_below(random_stream *r, int64_t n);                /* 0 .. n-1; n
 double random_between(random_stream *r, double low, double high); /* uniform, a multiple of 2^-53 */
 bool random_chance(random_stream *r, double probability);
 
-/* -------------------------------------------------------------------------------------- problems */
+/* ------------------------------------------------------------------------------------- problems */
 
 /* What a problem may have beyond q, k and v. */
 enum {
@@ -53,7 +54,7 @@ typedef enum problem_layout {
     LAYOUT_QKV,      /* a row holds all heads of q, k and v; n_q == n_k, else as BSHD */
     LAYOUT_PADDED,   /* gaps between rows, heads and batches */
     LAYOUT_REVERSED, /* some strides negative */
-    LAYOUT_REPEATED, /* some strides of q, k, v zero */
+    LAYOUT_REPEATED, /* some strides of q, k, v zero, so that other values result */
     LAYOUT_COUNT
 } problem_layout;
 

@@ -860,7 +860,10 @@ TEST(inputs_may_repeat_walk_backwards_and_have_gaps) {
         {ALL,
          "bias with gaps",
          {WITH_BIAS, I64(args.bias.stride[3], 2), I64(args.bias.stride[1], 3)}},
-        {ALL, "out with gaps", {I64(out.stride[2], D_V + 1), I64(out.stride[1], N_Q * (D_V + 1))}},
+        {ALL,
+         "out with gaps",
+         {I64(out.stride[2], D_V + 1), I64(out.stride[1], N_Q * (D_V + 1)),
+          I64(out.stride[0], H * N_Q * (D_V + 1))}},
     };
     CHECK_ACCEPTED(table);
 }
@@ -971,6 +974,36 @@ TEST(interleaved_q_k_v_and_out_do_not_overlap) {
             CHECK(memcmp(row, apart + (h * N_K + i) * D, D * sizeof(float)) == 0);
         }
     }
+}
+
+/* The other usual order: [row][q|k|v|out][head][D]. */
+TEST(q_k_v_and_out_side_by_side_in_a_row_do_not_overlap) {
+    float buffer[N_K * SLOTS * H * D];
+    attn_tensor t[SLOTS];
+    attn_args args;
+    attn_args_init(&args);
+    for (int e = 0; e < COUNT_OF(buffer); e++) buffer[e] = 1;
+    for (int s = 0; s < SLOTS; s++) {
+        t[s] = attn_tensor_bhsd(buffer + s * H * D, ATTN_F32, 1, H, N_K, D);
+        t[s].stride[1] = D;
+        t[s].stride[2] = SLOTS * H * D;
+    }
+    args.q = t[0];
+    args.k = t[1];
+    args.v = t[2];
+    scene_reset(&now);
+    CHECK_INT(attn_forward(ctx, &args, &t[3], NULL, NULL), ATTN_OK);
+    t[3].data = buffer + 3 * H * D - 1; /* one element into the last head of v */
+    CHECK_INT(attn_forward(ctx, &args, &t[3], NULL, NULL), ATTN_E_OVERLAP);
+}
+
+TEST(results_that_would_overwrite_each_other_are_refused) {
+    static const wrong table[] = {
+        {WRITE, ATTN_E_STRIDE, "out", "5", {I64(out.stride[2], D_V - 1)}},
+        {WRITE, ATTN_E_STRIDE, "out", "17", {I64(out.stride[1], N_Q * D_V - 1)}},
+        {WRITE, ATTN_E_STRIDE, "out", "-71", {I64(out.stride[0], -(H * N_Q * D_V - 1))}},
+    };
+    CHECK_REFUSED(table);
 }
 
 TEST(interleaved_out_one_element_off_overlaps) {
