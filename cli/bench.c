@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench.c - `attn bench WHAT`: options, the table, and the way to one benchmark. Tests: tests/cli/test_cli.py */
+/* bench.c - `attn bench WHAT`: options, the table, and the way to one benchmark. Tests:
+ * tests/cli/test_cli.py */
 #include "bench.h"
 
 #include "blas.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench.h - what the benchmarks share: options, and a table that becomes text or JSON. Called by: bench_*.c */
+/* bench.h - what the benchmarks share: options, and a table that becomes text or JSON. Called
+ * by: bench_*.c */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_forward.c - `attn bench forward` and `attn bench small`. The peer is what one writes without this library: two calls
- * of OpenBLAS and a softmax in C over a full n x n matrix. */
+/* bench_forward.c - `attn bench forward` and `attn bench small`. The peer is what one writes
+ * without this library: two calls of OpenBLAS and a softmax in C over a full n x n matrix. */
 #include "bench.h"
 #include "blas.h"
 #include "core/base.h" /* ATTN_TRY */

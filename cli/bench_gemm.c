@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_gemm.c - `attn bench gemm`: C = A B by the attention micro-kernel against OpenBLAS sgemm. */
+/* bench_gemm.c - `attn bench gemm`: C = A B by the attention micro-kernel against OpenBLAS
+ * sgemm. */
 #include "attention/context.h"
 #include "bench.h"
 #include "blas.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_time.h - how the benchmarks measure: contenders take turns in one process, each is timed by the clock of its thread
- * and by the wall, and figures are ratios to the multiply-add limit probed in the same run (DESIGN: a slow phase of a shared
- * machine moves absolute times by 20 %). Called by: bench_*.c */
+/* bench_time.h - how the benchmarks measure: contenders take turns in one process, each is timed
+ * by the clock of its thread and by the wall, and figures are ratios to the multiply-add limit
+ * probed in the same run (DESIGN: a slow phase of a shared machine moves absolute times by 20
+ * %). Called by: bench_*.c */
 #ifndef CLI_BENCH_TIME_H
 #define CLI_BENCH_TIME_H
 
@@ -24,12 +25,14 @@ typedef struct bench_times {
     double best, median; /* seconds per run, thread CPU clock (wall clock with several threads) */
 } bench_times;
 
-/* Multiply-add limit of one core in flops per second: the best of all probes so far in this process. */
+/* Multiply-add limit of one core in flops per second: the best of all probes so far in this
+ * process. */
 double bench_peak(attn_isa isa, bool f64);
 /* One more probe, a few milliseconds. */
 void bench_probe(attn_isa isa, bool f64);
 
-/* Times the contenders turn by turn for about `seconds` in all, with probes in between. wall: use the wall clock. */
+/* Times the contenders turn by turn for about `seconds` in all, with probes in between. wall:
+ * use the wall clock. */
 void bench_race(const bench_contender *contenders, int n, double seconds, bool wall, attn_isa isa,
                 bool f64, bench_times *times);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blas.h - OpenBLAS, if the machine has it, as a peer to measure against; loaded at run time, never linked.
+/* blas.h - OpenBLAS, if the machine has it, as a peer to measure against; loaded at run time, never
+ * linked.
  * Called by: bench_forward.c, bench_gemm.c */
 #ifndef CLI_BLAS_H
 #define CLI_BLAS_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* args.c - checks every argument in every way it can be wrong; the message names argument, value, expectation, remedy. */
+/* args.c - checks every argument in every way it can be wrong; the message names argument,
+ * value, expectation, remedy. */
 #include "attention/args.h"
 
 #include "attention/mask.h"
@@ -52,8 +53,8 @@ static bool is_empty(const attn_tensor *t) {
     return t->shape[0] == 0 || t->shape[1] == 0 || t->shape[2] == 0 || t->shape[3] == 0;
 }
 
-/* Does data + low .. data + high lie in the address space? In 64 bits, programs have its lower half. A view without data
- * lies nowhere. */
+/* Does data + low .. data + high lie in the address space? In 64 bits, programs have its lower
+ * half. A view without data lies nowhere. */
 static bool is_addressable(const void *data, int64_t low, int64_t high) {
     const uint64_t at = (uintptr_t)data, end = sizeof(void *) == 8 ? INT64_MAX : UINTPTR_MAX;
     return !data || ((uint64_t)-low <= at && at <= end && (uint64_t)high <= end - at);
@@ -171,7 +172,8 @@ bool attni_tensors_overlap(const attn_tensor *a, const attn_tensor *b) {
     if (!byte_range(a, &a_low, &a_high) || !byte_range(b, &b_low, &b_high)) return true;
     const int64_t distance = (int64_t)(uintptr_t)b->data - (int64_t)(uintptr_t)a->data;
     if (distance + b_low >= a_high || distance + b_high <= a_low) return false;
-    /* The ranges meet. Runs of both begin at multiples of one pitch: do they fall into different parts of it? */
+    /* The ranges meet. Runs of both begin at multiples of one pitch: do they fall into different
+     * parts of it? */
     const runs in_a = runs_of(a), in_b = runs_of(b);
     const int64_t pitch = gcd(in_a.pitch, in_b.pitch);
     if (pitch == 0) return true;
@@ -354,7 +356,8 @@ static attn_status check_broadcast(const char *name, const attn_tensor *t, int k
                       dim_name[k], t->shape[k], at_least ? "at least " : "", full);
 }
 
-/* mask and bias: (sequences|1, H|1, rows|1, m <= keys); packed sequences index them locally, so longer is fine there. */
+/* mask and bias: (sequences|1, H|1, rows|1, m <= keys); packed sequences index them locally, so
+ * longer is fine there. */
 static attn_status check_score_tensor(const attn_args *a, const char *name, const attn_tensor *t,
                                       unsigned dtypes, attn_error *err) {
     if (!t->data) return ATTN_OK;
@@ -414,7 +417,8 @@ attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error 
     return attni_args_check_shapes(args, true, full, err);
 }
 
-/* No two elements of a result may share memory: taken by size, each stride must step over all that the smaller ones reach. */
+/* No two elements of a result may share memory: taken by size, each stride must step over all
+ * that the smaller ones reach. */
 static attn_status check_elements_distinct(const char *name, const attn_tensor *t,
                                            attn_error *err) {
     bool done[4] = {false, false, false, false};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* args.h - the door: everything a caller can get wrong is found here, once. Behind it, attn_args are complete and true.
+/* args.h - the door: everything a caller can get wrong is found here, once. Behind it, attn_args
+ * are complete and true.
  * Called by every public function that takes attn_args. Tests: tests/unit/test_args.c */
 #ifndef ATTNI_ARGS_H
 #define ATTNI_ARGS_H
@@ -7,13 +8,14 @@
 #include "core/base.h"
 #include "core/half.h"
 
-/* Checks args and copies them to *full with defaults completed (scale filled in). need_data: q, k, v must have data. */
+/* Checks args and copies them to *full with defaults completed (scale filled in). need_data: q,
+ * k, v must have data. */
 attn_status attni_args_check_shapes(const attn_args *args, bool need_data, attn_args *full,
                                     attn_error *err);
 attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error *err);
 
-/* Checks one tensor by itself: a dtype in the set of bits 1 << dtype, a shape, reachable and aligned elements, data unless
- * it is empty or not needed. */
+/* Checks one tensor by itself: a dtype in the set of bits 1 << dtype, a shape, reachable and
+ * aligned elements, data unless it is empty or not needed. */
 attn_status attni_check_tensor(const char *name, const attn_tensor *t, unsigned dtypes,
                                bool need_data, attn_error *err);
 attn_status attni_check_row_contiguous(const char *name, const attn_tensor *t, attn_error *err);
@@ -22,13 +24,14 @@ attn_status attni_check_row_contiguous(const char *name, const attn_tensor *t, a
 attn_status attni_output_check(const attn_args *full, const attn_tensor *out,
                                const attn_tensor *lse, bool allow_f64, attn_error *err);
 
-/* Checks an output that must have this shape, a dtype in the set of bits 1 << dtype, and not overlap q, k, v, mask, bias.
- * row_contiguous: the last dimension must have stride 1. */
+/* Checks an output that must have this shape, a dtype in the set of bits 1 << dtype, and not
+ * overlap q, k, v, mask, bias. row_contiguous: the last dimension must have stride 1. */
 attn_status attni_check_result(const attn_args *full, const char *name, const attn_tensor *t,
                                const int64_t shape[4], unsigned dtypes, bool row_contiguous,
                                attn_error *err);
 
-/* Could the two views share an element? Exact for packed layouts such as q, k, v, out side by side in one buffer. */
+/* Could the two views share an element? Exact for packed layouts such as q, k, v, out side by
+ * side in one buffer. */
 bool attni_tensors_overlap(const attn_tensor *a, const attn_tensor *b);
 
 /* attn_dtype_size() of a valid dtype, inline. */

@@ -9,7 +9,8 @@
 /* Kernels for f64 or f32 arithmetic. */
 const attni_kernels *attni_ctx_kernels(const attn_ctx *ctx, bool f64);
 attni_pool *attni_ctx_pool(attn_ctx *ctx);
-/* At least `bytes` of memory, 64-byte aligned, valid until the next call; NULL when there is none. */
+/* At least `bytes` of memory, 64-byte aligned, valid until the next call; NULL when there is
+ * none. */
 void *attni_ctx_scratch(attn_ctx *ctx, size_t bytes);
 
 #endif

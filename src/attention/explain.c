@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explain.c - the plan in words: which path, why, what it costs. Nothing is decided here. Test: tests/unit/test_plan.c */
+/* explain.c - the plan in words: which path, why, what it costs. Nothing is decided here. Test:
+ * tests/unit/test_plan.c */
 #include "attention/plan.h"
 
 #include <inttypes.h>

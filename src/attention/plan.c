@@ -55,9 +55,9 @@ int attni_panel_vecs(const attni_kernels *kernels, int64_t rows) {
     return (int)attni_min(vectors, most);
 }
 
-/* As many panels as possible share a key tile, as long as every worker still gets a few blocks; never fewer than two, where
- * sharing begins to pay. More rows never mean smaller blocks. Blocks of a head are of equal size, so that no narrow panel is
- * left over. */
+/* As many panels as possible share a key tile, as long as every worker still gets a few blocks;
+ * never fewer than two, where sharing begins to pay. More rows never mean smaller blocks. Blocks
+ * of a head are of equal size, so that no narrow panel is left over. */
 static void choose_blocks(attni_plan *plan, int64_t rows, int threads) {
     const attn_args *a = plan->args;
     const int64_t heads = attni_sequence_count(a) * a->k.shape[1],
@@ -74,7 +74,8 @@ static void choose_blocks(attni_plan *plan, int64_t rows, int threads) {
     plan->n_tasks = heads * plan->blocks;
 }
 
-/* Waking the other workers takes some microseconds: with less work than this, the caller does it alone. */
+/* Waking the other workers takes some microseconds: with less work than this, the caller does it
+ * alone. */
 static const double flops_worth_waking = 2e6;
 
 static int choose_workers(const attni_plan *plan, int64_t rows, int64_t keys, int threads) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.h - how one checked problem will run: kernels, blocks of panels, tasks, scratch. Depends on shapes and options only.
- * Made by plan.c; read by forward.c, explain.c, cost.c. Tests: tests/unit/test_plan.c */
+/* plan.h - how one checked problem will run: kernels, blocks of panels, tasks, scratch. Depends
+ * on shapes and options only. Made by plan.c; read by forward.c, explain.c, cost.c. Tests:
+ * tests/unit/test_plan.c */
 #ifndef ATTNI_PLAN_H
 #define ATTNI_PLAN_H
 
@@ -13,16 +14,16 @@ enum { ATTNI_BLOCK_PANELS = 8 }; /* panels that share a key tile while it is in 
 
 /* Where things lie in the scratch of one worker, in bytes; all 64-byte aligned. */
 typedef struct attni_layout {
-    size_t panels;          /* (block_panels) parts of panel_bytes: */
-    size_t q_t, o_t, stats; /*     inside a panel's part: (d_k, lanes) (d_v, lanes) (3, lanes) */
+    size_t panels;          /* (block_panels) parts of panel_bytes */
+    size_t q_t, o_t, stats; /* in each part: (d_k, lanes), (d_v, lanes), (3, lanes) */
     size_t panel_bytes;
-    size_t view;
-    size_t scores; /* (KEY_TILE, lanes) */
-    size_t bias;   /* (KEY_TILE, lanes) if there is a bias */
-    size_t rows; /* (lanes, row_size) rows converted to or from the real type, half and bias only */
-    size_t k, v; /* (KEY_TILE, d_k) (KEY_TILE, d_v) widened tile, half only */
+    size_t view;     /* an attni_view */
+    size_t scores;   /* (KEY_TILE, lanes) */
+    size_t bias;     /* (KEY_TILE, lanes), if there is a bias */
+    size_t rows;     /* (lanes, row_size) converted rows, if half or bias */
+    size_t k, v;     /* (KEY_TILE, d_k), (KEY_TILE, d_v) widened tile, if half */
     size_t row_size; /* max(d_k, d_v, KEY_TILE) */
-    size_t bytes;
+    size_t bytes;    /* of all */
 } attni_layout;
 
 typedef struct attni_plan {
@@ -45,8 +46,9 @@ typedef struct attni_plan {
 attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *plan,
                             attn_error *err);
 
-/* Query vectors of the next panel when `rows` rows are left: full panels, and a tail without a one-vector panel where two
- * smaller ones do (16 vectors are 3,3,3,3,2,2): narrow panels run at a lower rate. */
+/* Query vectors of the next panel when `rows` rows are left: full panels, and a tail without a
+ * one-vector panel where two smaller ones do (16 vectors are 3,3,3,3,2,2): narrow panels run at
+ * a lower rate. */
 int attni_panel_vecs(const attni_kernels *kernels, int64_t rows);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selftest.c - lets anybody check this library on their own machine: every usable instruction set against the oracle, the
- * bits over threads and instruction sets, poison, rows that see nothing. Uses the public interface only.
+/* selftest.c - lets anybody check this library on their own machine: every usable instruction set
+ * against the oracle, the bits over threads and instruction sets, poison, rows that see nothing.
+ * Uses the public interface only.
  * Test: tests/unit/test_selftest.c; the hashes also across machines: tests/arch. */
 #include "core/base.h"
 #include "core/half.h"
@@ -17,7 +18,8 @@ enum { OUT_SIZE = B * H * N_Q * D_V, LSE_SIZE = B * H * N_Q, BIAS_SIZE = H * N_Q
 
 static const int thread_counts[N_THREADS] = {1, 2, 3, 7};
 
-/* The inputs are the same numbers on every machine: integers from Philox, scaled by powers of two. */
+/* The inputs are the same numbers on every machine: integers from Philox, scaled by powers of
+ * two. */
 typedef struct test_data {
     double q[Q_SIZE], k[K_SIZE], v[V_SIZE], bias[BIAS_SIZE]; /* of the dtype under test */
     double out[OUT_SIZE], lse[LSE_SIZE];
@@ -33,7 +35,8 @@ typedef struct tester {
     test_data *data;
 } tester;
 
-/* Running out of memory is not a wrong result: the first time decides the status of the whole test. */
+/* Running out of memory is not a wrong result: the first time decides the status of the whole
+ * test. */
 static attn_status note(tester *t, attn_status status) {
     if (status == ATTN_E_MEMORY && t->status == ATTN_OK) {
         t->status = attni_fail(t->err, status, "selftest: %s", attn_strerror(status));

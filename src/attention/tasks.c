@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tasks.c - runs one block: pack the queries, meet every visible key tile in ascending order, write the rows.
- * Called on pool threads through forward.c. Touches its part of the workspace and its rows of out and lse.
- * Which rows share a panel or a block never changes a result: lanes are independent. */
+/* tasks.c - runs one block: pack the queries, meet every visible key tile in ascending order,
+ * write the rows. Called on pool threads through forward.c. Touches its part of the workspace
+ * and its rows of out and lse. Which rows share a panel or a block never changes a result: lanes
+ * are independent. */
 #include "attention/tasks.h"
 
 #include "attention/visible.h"
@@ -110,7 +111,8 @@ static void store_real(void *array, size_t real_size, int x, double value) {
     }
 }
 
-/* The keys of a segment from lane x's bias row as reals: in place where they already are, else converted. */
+/* The keys of a segment from lane x's bias row as reals: in place where they already are, else
+ * converted. */
 static const void *bias_row(const task_state *s, const attni_rows *rows, int x, int64_t first,
                             int32_t n) {
     const attni_plan *plan = s->plan;

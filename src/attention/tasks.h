@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tasks.h - one task: a block of query panels of one key/value head against all key tiles it sees. */
+/* tasks.h - one task: a block of query panels of one key/value head against all key tiles it
+ * sees. */
 #ifndef ATTNI_TASKS_H
 #define ATTNI_TASKS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* visible.c - rows of a tile as bitmaps of 192 bits: the union gives the segments, a transpose gives the allow bits. */
+/* visible.c - rows of a tile as bitmaps of 192 bits: the union gives the segments, a transpose
+ * gives the allow bits. */
 #include "attention/visible.h"
 
 #include "attention/mask.h"
@@ -80,7 +81,8 @@ static void set_range(tile_bits *bits, int64_t from, int64_t to) {
     }
 }
 
-/* The runs of the pattern's row that meet the tile; moves the cursor past those that end before it. */
+/* The runs of the pattern's row that meet the tile; moves the cursor past those that end before
+ * it. */
 static tile_bits pattern_bits(attni_rows *rows, int x, int64_t first) {
     tile_bits bits = {{0}};
     int64_t n;
@@ -200,7 +202,8 @@ static bool view_by_bits(attni_rows *rows, int64_t first, attni_view *view) {
     return view->n_keys > 0;
 }
 
-/* Without pattern and mask every row sees one range: bits are cleared where it has not begun or has ended. */
+/* Without pattern and mask every row sees one range: bits are cleared where it has not begun or
+ * has ended. */
 static void fill_allow_by_ranges(const attni_rows *rows, int64_t first, attni_segment segment,
                                  uint64_t *allow) {
     const int64_t end = segment.key + segment.n;
@@ -227,7 +230,8 @@ bool attni_rows_view(attni_rows *rows, int64_t first, attni_view *view) {
     return true;
 }
 
-/* The first key at or after `from` that row x may see: by its range, and by the pattern if there is one. */
+/* The first key at or after `from` that row x may see: by its range, and by the pattern if there
+ * is one. */
 static int64_t next_key(const attni_rows *rows, int x, int64_t from) {
     const int64_t key = attni_max(from, rows->lo[x]);
     if (key >= rows->hi[x]) return INT64_MAX;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* visible.h - which keys do the queries of a panel see? Turns causal, windows, lengths, patterns and boolean masks into
- * the segments and allow bits of one key tile, so that hidden keys cost nothing. Bias is not looked at here.
- * Called by forward.c and cost.c. Tests: tests/unit/test_visible.c, and every masked case elsewhere. */
+/* visible.h - which keys do the queries of a panel see? Turns causal, windows, lengths, patterns
+ * and boolean masks into the segments and allow bits of one key tile, so that hidden keys cost
+ * nothing. Bias is not looked at here.
+ * Called by forward.c and cost.c. Tests: tests/unit/test_visible.c, and every masked case
+ * elsewhere. */
 #ifndef ATTNI_VISIBLE_H
 #define ATTNI_VISIBLE_H
 
@@ -28,7 +30,8 @@ typedef struct attni_view {
     uint64_t allow[ATTNI_KEY_TILE];
 } attni_view;
 
-/* Keys lo .. hi-1 that query i of the sequence sees by causal, window, lengths and the width of mask and bias; lo <= hi. */
+/* Keys lo .. hi-1 that query i of the sequence sees by causal, window, lengths and the width of
+ * mask and bias; lo <= hi. */
 void attni_visible_range(const attn_args *args, const attni_sequence *seq, int64_t i, int64_t *lo,
                          int64_t *hi);
 

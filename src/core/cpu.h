@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu.h - what the machine is: instruction sets, CPUs of this process, its name. Called by kernels/ and the pool. */
+/* cpu.h - what the machine is: instruction sets, CPUs of this process, its name. Called by
+ * kernels/ and the pool. */
 #ifndef ATTNI_CPU_H
 #define ATTNI_CPU_H
 
@@ -7,7 +8,8 @@
 
 #if !defined(__wasm__)
 #include <pthread.h>
-/* Keeps a thread on the index-th CPU this process may use (modulo their number); does nothing where it cannot. */
+/* Keeps a thread on the index-th CPU this process may use (modulo their number); does nothing
+ * where it cannot. */
 void attni_cpu_pin(pthread_t thread, int index);
 #endif
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log2.h - our own logarithm, in plain double arithmetic, so that log-sum-exp has the same bits on every platform (libm
- * differs between them). Error below 1 ulp. Tests: tests/unit/test_core.c */
+/* log2.h - our own logarithm, in plain double arithmetic, so that log-sum-exp has the same bits
+ * on every platform (libm differs between them). Error below 1 ulp. Tests:
+ * tests/unit/test_core.c */
 #ifndef ATTNI_LOG2_H
 #define ATTNI_LOG2_H
 
@@ -9,7 +10,8 @@
 
 #define ATTNI_LN2 0.69314718055994530942
 
-/* ln x for a positive normal x: x = 2^e m with m in [sqrt 1/2, sqrt 2), ln m = 2 atanh((m-1)/(m+1)) as a series. */
+/* ln x for a positive normal x: x = 2^e m with m in [sqrt 1/2, sqrt 2), ln m = 2
+ * atanh((m-1)/(m+1)) as a series. */
 static inline double attni_ln(double x, double *exponent) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);

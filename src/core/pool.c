@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.c - worker threads that sleep between calls. A worker spins for a few microseconds after its work, because the
- * next call often comes at once, and then sleeps: spinning longer is ruinous on a busy machine (docs/speed.md).
- * Where there are no threads (wasm) only the calling thread works. */
+/* pool.c - worker threads that sleep between calls. A worker spins for a few microseconds after
+ * its work, because the next call often comes at once, and then sleeps: spinning longer is
+ * ruinous on a busy machine (docs/speed.md). Where there are no threads (wasm) only the calling
+ * thread works. */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* pthread_setaffinity_np */
 #endif
@@ -33,7 +34,8 @@ struct attni_pool {
     attn_pool caller;
     attn_alloc alloc;
 
-    /* The job: written by attni_parallel() before `generation` is raised, read by workers after they saw it. */
+    /* The job: written by attni_parallel() before `generation` is raised, read by workers after
+     * they saw it. */
     attni_task *task;
     void *arg;
     int64_t n_tasks;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.h - the one way to run tasks in parallel: own workers, the caller's pool, or just the calling thread.
- * Called by attention/ and layers/. Tasks are claimed in order by an atomic counter; results must not depend on who
- * runs a task. Tests: tests/unit/test_pool.c */
+/* pool.h - the one way to run tasks in parallel: own workers, the caller's pool, or just the
+ * calling thread.
+ * Called by attention/ and layers/. Tasks are claimed in order by an atomic counter; results
+ * must not depend on who runs a task. Tests: tests/unit/test_pool.c */
 #ifndef ATTNI_POOL_H
 #define ATTNI_POOL_H
 
@@ -17,8 +18,8 @@ attn_status attni_pool_create(int threads, bool pin, attn_pool caller, attn_allo
 void attni_pool_destroy(attni_pool *pool);
 int attni_pool_threads(const attni_pool *pool);
 
-/* Calls task(arg, t, worker) once for every t in 0..n_tasks-1 and returns when all are done. worker is below
- * attni_pool_threads() and no two running tasks share one. */
+/* Calls task(arg, t, worker) once for every t in 0..n_tasks-1 and returns when all are done.
+ * worker is below attni_pool_threads() and no two running tasks share one. */
 void attni_parallel(attni_pool *pool, int64_t n_tasks, attni_task *task, void *arg);
 
 #endif

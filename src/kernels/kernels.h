@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels.h - what a kernel table offers and the structs it works on. Included by attention/ (the only caller) and by the
- * kernels themselves. A kernel never sees a public struct, never allocates, never fails. All `void` arrays hold the
- * table's real type (float or double). "lanes" = vecs * vl: the queries of a panel, one per vector lane.
+/* kernels.h - what a kernel table offers and the structs it works on. Included by attention/ (the
+ * only caller) and by the kernels themselves. A kernel never sees a public struct, never allocates,
+ * never fails. All `void` arrays hold the table's real type (float or double). "lanes" = vecs * vl:
+ * the queries of a panel, one per vector lane.
  * Tests: tests/kernels/ */
 #ifndef ATTNI_KERNELS_H
 #define ATTNI_KERNELS_H
 
 #include "core/base.h"
 
-/* Keys per tile, counted from key 0 of the sequence. Part of the definition of the result bits: every tile is summed from
- * zero and tiles are merged in ascending order, on every ISA. 192 keys x 24 queries of f32 scores are 18 KiB, in L1. */
+/* Keys per tile, counted from key 0 of the sequence. Part of the definition of the result bits:
+ * every tile is summed from zero and tiles are merged in ascending order, on every ISA. 192 keys
+ * x 24 queries of f32 scores are 18 KiB, in L1. */
 #define ATTNI_KEY_TILE 192
 
 #define ATTNI_MAX_LANES 48 /* 3 vectors of 16 floats */
 
-/* A run of visible keys inside one tile: keys key .. key + n - 1, counted from the tile's first key. */
+/* A run of visible keys inside one tile: keys key .. key + n - 1, counted from the tile's first
+ * key. */
 typedef struct attni_segment {
     int32_t key, n;
 } attni_segment;
 
-/* How a score is changed between q.k and the softmax. Scores are in base 2: times log2e / temperature. */
+/* How a score is changed between q.k and the softmax. Scores are in base 2: times log2e /
+ * temperature. */
 typedef struct attni_modify {
     double cap;           /* softcap in base 2, or 0; if set, q was packed with scale / softcap */
     double bias_factor;   /* log2e / temperature */
@@ -53,8 +57,7 @@ typedef struct attni_visit {
     const void *v;
     ptrdiff_t k_stride, v_stride;
 
-    const uint64_t
-        *allow; /* (ATTNI_KEY_TILE) bit x of allow[key]: lane x sees it; NULL: all see all */
+    const uint64_t *allow; /* (KEY_TILE) bit x of allow[key]: lane x sees it; NULL: all see all */
     const attni_modify *modify;   /* or NULL */
     const attni_dropout *dropout; /* or NULL */
 
@@ -63,7 +66,8 @@ typedef struct attni_visit {
     void *stats;  /* (2, lanes) running maximum and sum of the base-2 softmax */
 } attni_visit;
 
-/* c (m, n_columns) = a (m, k) b, or c += with add; a by strides, b (k, lanes) packed. n_columns <= lanes. */
+/* c (m, n_columns) = a (m, k) b, or c += with add; a by strides, b (k, lanes) packed. n_columns
+ * <= lanes. */
 typedef struct attni_product {
     int vecs; /* 2 .. max_vecs */
     int n_columns;
@@ -86,26 +90,27 @@ typedef struct attni_kernels {
     void (*pack_queries)(int vecs, int64_t d, const void *const *rows, double factor, void *q_t);
     void (*visit)(const attni_visit *visit);
     void (*product)(const attni_product *product);
-    /* Folds the sink logits (lanes, base 2) into stats if given, and turns stats into (max, sum, 1/sum): stats has room
-     * for (3, lanes). A lane that saw nothing gets 1/sum = 0. */
+    /* Folds the sink logits (lanes, base 2) into stats if given, and turns stats into (max, sum,
+     * 1/sum): stats has room for (3, lanes). A lane that saw nothing gets 1/sum = 0. */
     void (*finish)(int vecs, const void *sinks, void *stats);
     /* rows (n_rows pointers to d_v reals) = o_t (d_v, lanes) times stats[2] of the lane */
     void (*unpack_output)(int vecs, int n_rows, int64_t d_v, const void *o_t, const void *stats,
                           void *const *rows);
 
-    /* rows x 12 independent multiply-adds on full vectors: the machine's limit, for benchmarks. Returns flops done. */
-    double (*burn)(int64_t rounds);
+    /* f16 or bf16 to f32, and back */
+    void (*widen)(int64_t n, attn_dtype dtype, const void *from, float *to);
+    void (*narrow)(int64_t n, attn_dtype dtype, const float *from, void *to);
 
-    void (*widen)(int64_t n, attn_dtype dtype, const void *from,
-                  float *to); /* f16 or bf16 -> f32 */
-    void (*narrow)(int64_t n, attn_dtype dtype, const float *from,
-                   void *to); /* f32 -> f16 or bf16 */
-    void (*exp2)(int64_t n, const void *x,
-                 void *y); /* the softmax's own 2^x, for tests: x <= 0, n a multiple of vl */
-    void (*tanh)(int64_t n, const void *x, void *y); /* the softcap's own tanh, for tests */
+    /* rounds x 12 independent multiply-adds on full vectors: the machine's limit, for benchmarks.
+     * Returns the flops done. */
+    double (*burn)(int64_t rounds);
+    /* The softmax's own 2^x (x <= 0) and the softcap's own tanh, for tests; n a multiple of vl. */
+    void (*exp2)(int64_t n, const void *x, void *y);
+    void (*tanh)(int64_t n, const void *x, void *y);
 } attni_kernels;
 
-/* The table for real type f64 ? double : float; NULL if the ISA is not built in or does not run here. */
+/* The table for real type f64 ? double : float; NULL if the ISA is not built in or does not run
+ * here. */
 const attni_kernels *attni_kernels_get(attn_isa isa, bool f64);
 /* The best ISA of this build on this machine. */
 attn_isa attni_kernels_best(void);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* multiply.h - the micro-kernel under every product: attention scores, weighted values, matrix products.
- * Included by the kernels of this folder. tests/arch checks that its loop never touches the stack. */
+/* multiply.h - the micro-kernel under every product: attention scores, weighted values, matrix
+ * products. Included by the kernels of this folder. tests/arch checks that its loop never
+ * touches the stack. */
 #ifndef ATTNI_MULTIPLY_H
 #define ATTNI_MULTIPLY_H
 
 #include "kernels/simd/simd.h"
 
-/* Rows of the register block beside n_v query vectors; more than MAX_ROWS need more addresses than there are registers. */
+/* Rows of the register block beside n_v query vectors; more than MAX_ROWS need more addresses
+ * than there are registers. */
 #define ROWS(n_v)  (ACCUMULATORS / (n_v) < MAX_ROWS ? ACCUMULATORS / (n_v) : MAX_ROWS)
 #define LANES(n_v) ((n_v) * VL)
 

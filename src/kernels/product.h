@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* product.h - rows of A times a packed panel of B, by the same micro-kernel as attention.
- * Called by layers/gemm.c through the table. Touches only its arguments. Tests: tests/kernels/test_gemm.c */
+ * Called by layers/gemm.c through the table. Touches only its arguments. Tests:
+ * tests/kernels/test_gemm.c */
 #ifndef ATTNI_PRODUCT_H
 #define ATTNI_PRODUCT_H
 

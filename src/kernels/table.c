@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.c - the kernels of one ISA and one real type, behind one table: the only symbol this file exports. Compiled once per
- * ISA and real type (-DATTNI_ISA=avx2 -DATTNI_ISA_AVX2 -DATTNI_REAL_f32 ...), see CMakeLists.txt. */
+/* table.c - the kernels of one ISA and one real type, behind one table: the only symbol this
+ * file exports. Compiled once per ISA and real type (-DATTNI_ISA=avx2 -DATTNI_ISA_AVX2
+ * -DATTNI_REAL_f32 ...), see CMakeLists.txt. */
 #include "kernels/kernels.h"
 
 #include "kernels/pack.h"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* visit.h - a panel of queries visits a tile of keys: the whole forward pass of attention in one kernel.
+/* visit.h - a panel of queries visits a tile of keys: the whole forward pass of attention in one
+ * kernel.
  * Called by attention/tasks.c through the table. Touches only its arguments.
- * Method: vector lanes are queries in every product, S^T = K Q^T and O^T = V^T P^T. K and V are read where they lie,
- * through scalar broadcasts; softmax needs no horizontal operation; and each lane does the same operations in the same
- * order whatever the width, the panel or the neighbours: that is why results are the same bits everywhere.
+ * Method: vector lanes are queries in every product, S^T = K Q^T and O^T = V^T P^T. K and V are
+ * read where they lie, through scalar broadcasts; softmax needs no horizontal operation; and each
+ * lane does the same operations in the same order whatever the width, the panel or the neighbours:
+ * that is why results are the same bits everywhere.
  * Tests: tests/kernels/ */
 #ifndef ATTNI_VISIT_H
 #define ATTNI_VISIT_H
@@ -23,8 +25,8 @@ INLINE vi visible_lanes(uint64_t allow, int v) {
     return (bits & lane_bit) != 0;
 }
 
-/* n_i rows of S^T = K Q^T. Final scores (max != NULL) are masked by the allow bits of their keys, unless NULL, and raise
- * max; otherwise adjust_scores() will do that. */
+/* n_i rows of S^T = K Q^T. Final scores (max != NULL) are masked by the allow bits of their
+ * keys, unless NULL, and raise max; otherwise adjust_scores() will do that. */
 INLINE void score_strip(const int n_i, const int n_v, const attni_visit *t, const real *k,
                         const uint64_t *allow, real *s, vr *max) {
     vr sums[ACCUMULATORS];
@@ -46,7 +48,8 @@ INLINE void score_strip(const int n_i, const int n_v, const attni_visit *t, cons
     }
 }
 
-/* Addresses are computed as integers: rows ahead may lie beyond the tensor, which a prefetch may touch and a pointer not. */
+/* Addresses are computed as integers: rows ahead may lie beyond the tensor, which a prefetch may
+ * touch and a pointer not. */
 INLINE void prefetch_rows(int n_rows, int64_t d, const void *rows, ptrdiff_t stride,
                           int32_t first) {
     for (int i = 0; i < n_rows; i++) {
@@ -57,8 +60,9 @@ INLINE void prefetch_rows(int n_rows, int64_t d, const void *rows, ptrdiff_t str
     }
 }
 
-/* The first panel that meets a tile pulls V in while it computes scores: V is later read by columns, which hardware
- * prefetchers do not follow; and K a few rows ahead. The largest gain after the micro-kernel (docs/speed.md). */
+/* The first panel that meets a tile pulls V in while it computes scores: V is later read by
+ * columns, which hardware prefetchers do not follow; and K a few rows ahead. The largest gain
+ * after the micro-kernel (docs/speed.md). */
 INLINE void prefetch_strip(const attni_visit *t, int32_t key, int n_rows) {
     enum { ROWS_AHEAD = 8 };
     prefetch_rows(n_rows, t->d_v, t->v, t->v_stride, key);
@@ -97,7 +101,8 @@ INLINE void score_segment(const int n_v, const attni_visit *t, attni_segment seg
 
 /* -------------------------------------------------------- scores that need more than q.k */
 
-/* capped -> biased -> masked, for vector v of the score of one key; row is its place among the keys of the visit. */
+/* capped -> biased -> masked, for vector v of the score of one key; row is its place among the
+ * keys of the visit. */
 INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, int v, int32_t row,
                        int32_t key) {
     if (how->cap != 0) s = v_tanh(s) * v_set((real)how->cap);
@@ -108,7 +113,8 @@ INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, int v, int3
     if (how->bias) {
         const vr bias = v_load((const real *)how->bias + row * LANES(n_v) + v * VL);
         const vr sum = v_fma(bias, v_set((real)how->bias_factor), s);
-        /* Only -inf masks: the lowest finite bias, which people also use, stays above the maximum of nothing. */
+        /* Only -inf masks: the lowest finite bias, which people also use, stays above the
+         * maximum of nothing. */
         s = v_select(bias == v_set(-__builtin_inff()), bias, v_max(v_set(-REAL_MAX / 2), sum));
     }
     return s;
@@ -135,8 +141,9 @@ INLINE void adjust_scores(const int n_v, const attni_visit *t, vr *max) {
 
 /* ---------------------------------------------------------------------------- softmax */
 
-/* Weights are 2^(s - max), with max rounded to a whole number: then s - max is exact, merging tiles multiplies by powers
- * of two, and the softmax is no less stable, for no weight passes sqrt 2. Works up to this size of scores. */
+/* Weights are 2^(s - max), with max rounded to a whole number: then s - max is exact, merging
+ * tiles multiplies by powers of two, and the softmax is no less stable, for no weight passes
+ * sqrt 2. Works up to this size of scores. */
 #define WHOLE_LIMIT REAL(2097152.0, 1125899906842624.0) /* 2^21, 2^50 */
 
 INLINE vr round_to_whole(vr x) {
@@ -144,8 +151,9 @@ INLINE vr round_to_whole(vr x) {
     return v_select(v_abs(x) < v_set(WHOLE_LIMIT), (x + magic) - magic, x);
 }
 
-/* Scores beyond the limit, in the lanes that have them: they are replaced by s - max, to be measured from 0. Where max is
- * +inf, keys at +inf share the row: 0 for them, -inf for all others. Rare, and kept out of the way of the main path. */
+/* Scores beyond the limit, in the lanes that have them: they are replaced by s - max, to be
+ * measured from 0. Where max is +inf, keys at +inf share the row: 0 for them, -inf for all
+ * others. Rare, and kept out of the way of the main path. */
 static __attribute__((noinline)) void rebase_scores(const attni_visit *t, vr *max, vr *from) {
     const vr inf = v_set(__builtin_inff());
     for (int v = 0; v < t->vecs; v++) {
@@ -161,7 +169,8 @@ static __attribute__((noinline)) void rebase_scores(const attni_visit *t, vr *ma
     }
 }
 
-/* Merges the tile's maximum into stats; from[] is what to subtract from scores, alpha what old sums are worth. */
+/* Merges the tile's maximum into stats; from[] is what to subtract from scores, alpha what old
+ * sums are worth. */
 INLINE void raise_maximum(const int n_v, const attni_visit *t, const vr *tile_max, vr *from,
                           real *alpha) {
     const vr nothing = v_set(-REAL_MAX); /* the maximum of a lane that has seen no key */
@@ -203,7 +212,8 @@ INLINE void exponentiate(const int n_v, const attni_visit *t, const vr *from, co
     }
 }
 
-/* Multiplies weights by 0 or 1 / (1 - p). Counters hold four keys each, so groups of four keys share one draw. */
+/* Multiplies weights by 0 or 1 / (1 - p). Counters hold four keys each, so groups of four keys
+ * share one draw. */
 static void drop_weights(const attni_visit *t) {
     const attni_dropout *drop = t->dropout;
     const int lanes = LANES(t->vecs);
@@ -281,8 +291,8 @@ static bool hidden_values_are_finite(const attni_visit *t) {
     return tail == tail && !v_any(nan_if_not != nan_if_not);
 }
 
-/* sum_values() when V holds Inf or NaN and not every lane sees every key: 0 * Inf must not reach a lane that does not see
- * the key. Same sums in the same order for the lanes that do. */
+/* sum_values() when V holds Inf or NaN and not every lane sees every key: 0 * Inf must not reach
+ * a lane that does not see the key. Same sums in the same order for the lanes that do. */
 static void sum_values_guarded(const attni_visit *t, const real *alpha) {
     const int n_v = t->vecs;
     const real *bias = t->modify ? t->modify->bias : NULL;

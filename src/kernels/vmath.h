@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vmath.h - 2^x and tanh on vectors, the softmax's and the softcap's own: same bits on every ISA of a class, no libm.
- * Included by the kernels of this folder. Tests: tests/kernels/test_math.c */
+/* vmath.h - 2^x and tanh on vectors, the softmax's and the softcap's own: same bits on every ISA
+ * of a class, no libm. Included by the kernels of this folder. Tests: tests/kernels/test_math.c */
 #ifndef ATTNI_VMATH_H
 #define ATTNI_VMATH_H
 
 #include "kernels/simd/simd.h"
 
-/* (2^f - 1) / f on [-1/2, 1/2]: minimax with ln 2 as first coefficient, so that small f are right too; relative error of
- * 2^f 2.9e-9 (f32) and 4.0e-18 (f64). */
+/* (2^f - 1) / f on [-1/2, 1/2]: minimax with ln 2 as first coefficient, so that small f are
+ * right too; relative error of 2^f 2.9e-9 (f32) and 4.0e-18 (f64). */
 INLINE vr exp2_fraction(vr f) {
 #if defined(ATTNI_REAL_f32)
     vr p = v_set(0x1.415fcap-13f);
@@ -31,19 +31,21 @@ INLINE vr exp2_fraction(vr f) {
 #endif
 }
 
-/* 1.5 * 2^23 + 127 and 1.5 * 2^52 + 1023: adding it rounds to an integer and leaves that integer, plus the bias of the
- * exponent, in the low bits. */
+/* 1.5 * 2^23 + 127 and 1.5 * 2^52 + 1023: adding it rounds to an integer and leaves that
+ * integer, plus the bias of the exponent, in the low bits. */
 #define MAGIC REAL(12583039.0, 6755399441056767.0)
 
-/* 2^(x - from) for a whole number `from`, given magic = MAGIC - from: x - from = n + f with whole n, |f| <= 1/2. Nothing is
- * rounded on the way to f. Returns 2^n, by shifting n + bias into the exponent; n = -bias gives 0. */
+/* 2^(x - from) for a whole number `from`, given magic = MAGIC - from: x - from = n + f with
+ * whole n, |f| <= 1/2. Nothing is rounded on the way to f. Returns 2^n, by shifting n + bias
+ * into the exponent; n = -bias gives 0. */
 INLINE vr exp2_split(vr x, vr magic, vr *f) {
     const vr t = x + magic;
     *f = x - (t - magic);
     return (vr)((vi)t << (REAL_BITS == 32 ? 23 : 52));
 }
 
-/* What 2^x takes for granted: x <= 1/2, and x = -bias where the true x is lower or -inf: then the result is exactly 0. */
+/* What 2^x takes for granted: x <= 1/2, and x = -bias where the true x is lower or -inf: then
+ * the result is exactly 0. */
 INLINE vr exp2_from(vr x, vr magic) {
     vr f;
     const vr scale = exp2_split(x, magic, &f);
@@ -52,10 +54,12 @@ INLINE vr exp2_from(vr x, vr magic) {
 
 #define LOWEST_EXPONENT REAL(-127.0, -1023.0)
 
-/* 2^x for x <= 0, 0 under the normal range. Error in f32 below 0.8 ulp, without fused multiply-add 1.09 ulp. NaN stays NaN: v_max() returns its second operand then. */
+/* 2^x for x <= 0, 0 under the normal range. Error in f32 below 0.8 ulp, without fused
+ * multiply-add 1.09 ulp. NaN stays NaN: v_max() returns its second operand then. */
 INLINE vr v_exp2(vr x) { return exp2_from(v_max(v_set(LOWEST_EXPONENT), x), v_set(MAGIC)); }
 
-/* tanh x = (e^2x - 1) / (e^2x + 1) on |x|, with e^2x - 1 = 2^n (2^f - 1) + (2^n - 1) free of cancellation. */
+/* tanh x = (e^2x - 1) / (e^2x + 1) on |x|, with e^2x - 1 = 2^n (2^f - 1) + (2^n - 1) free of
+ * cancellation. */
 INLINE vr v_tanh(vr x) {
     const vr limit = v_set(REAL(10.0, 20.0)); /* tanh rounds to 1 beyond */
     const vr magnitude = v_abs(x);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm.c - a panel of B is packed once per block of k and meets all rows of A. Sums run over k in ascending order, in blocks of
- * K_BLOCK that start from zero, whatever the split: that fixes the bits. */
+/* gemm.c - a panel of B is packed once per block of k and meets all rows of A. Sums run over k
+ * in ascending order, in blocks of K_BLOCK that start from zero, whatever the split: that fixes
+ * the bits. */
 #include "layers/gemm.h"
 
 enum { K_BLOCK = 256, ROW_BLOCK = 512 }; /* 256 x 24 floats of B stay in L1, 512 rows of A in L2 */
@@ -24,7 +25,8 @@ size_t attni_gemm_scratch(const attni_kernels *kernels, bool f64, int workers) {
     return worker_bytes(kernels, f64 ? sizeof(double) : sizeof(float)) * (size_t)workers;
 }
 
-/* Columns first .. first + n - 1 of rows k .. k + depth - 1 of B, as (depth, lanes), missing columns zero. */
+/* Columns first .. first + n - 1 of rows k .. k + depth - 1 of B, as (depth, lanes), missing
+ * columns zero. */
 static void pack_rows(const gemm_job *job, int64_t k, int64_t depth, int64_t first, int n,
                       int lanes, char *panel) {
     const attni_gemm *g = job->g;
@@ -43,7 +45,8 @@ static void pack_rows(const gemm_job *job, int64_t k, int64_t depth, int64_t fir
     }
 }
 
-/* The same when the columns of B are contiguous: they are rows of its transpose, packed like queries. */
+/* The same when the columns of B are contiguous: they are rows of its transpose, packed like
+ * queries. */
 static void pack_columns(const gemm_job *job, int64_t k, int64_t depth, int64_t first, int n,
                          int vecs, char *panel) {
     const attni_gemm *g = job->g;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm.h - matrix products by the attention micro-kernel: no BLAS, the same bits for any thread count and vector width.
+/* gemm.h - matrix products by the attention micro-kernel: no BLAS, the same bits for any thread
+ * count and vector width.
  * Called by the layers and `attn bench gemm`. Tests: tests/kernels/test_gemm.c */
 #ifndef ATTNI_GEMM_H
 #define ATTNI_GEMM_H
@@ -7,7 +8,8 @@
 #include "core/pool.h"
 #include "kernels/kernels.h"
 
-/* C (m, n) = A (m, k) B (k, n), or C += A B with add. Strides in elements; columns of C are contiguous. */
+/* C (m, n) = A (m, k) B (k, n), or C += A B with add. Strides in elements; columns of C are
+ * contiguous. */
 typedef struct attni_gemm {
     int64_t m, n, k;
     bool add;

@@ -122,7 +122,8 @@ static double add_bias(const row_at *r, int64_t j, double s) {
 
 /* ---------------------------------------------------------------------------------- visibility */
 
-/* j - i, the side on which the key lies; compared with sums of offset and window, which may both be huge and cancel. */
+/* j - i, the side on which the key lies; compared with sums of offset and window, which may both
+ * be huge and cancel. */
 static int64_t ahead(const row_at *r, int64_t j) { return j - r->i; }
 
 static bool is_causal_visible(const row_at *r, int64_t j) {

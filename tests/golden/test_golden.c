@@ -107,7 +107,7 @@ static attn_tensor room(problem *p, int64_t H, int64_t n, int64_t d) {
     return attn_tensor_bhsd(data, p->dtype, 1, H, n, d);
 }
 
-/* -------------------------------------------------------------------------- from case to problem */
+/* --------------------------------------------------------------------- from case to problem */
 
 /* The visible pairs, from the file or, for the one grouped case that only names its rule, by it. */
 static void set_allow(problem *p, const golden *g) {

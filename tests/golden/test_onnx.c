@@ -80,7 +80,7 @@ static double attribute(const onnx_case *c, const char *key, double otherwise) {
     return value ? json_number_value(value) : otherwise;
 }
 
-/* -------------------------------------------------------------------------- from case to problem */
+/* --------------------------------------------------------------------- from case to problem */
 
 /* (B, H, n, d) as it is, (B, n, H*d) as a view of the same shape. */
 static attn_tensor view(const npy_array *x, int64_t heads) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_gemm.c - matrix products against sums in double: every instruction set, odd shapes, transposed operands, adding, threads. */
+/* test_gemm.c - matrix products against sums in double: every instruction set, odd shapes,
+ * transposed operands, adding, threads. */
 #include "check.h"
 #include "layers/gemm.h"
 

@@ -91,7 +91,7 @@ static void scene_end(scene *s) {
 
 static attn_status scene_run(scene *s) { return attn_inspect(s->ctx, &s->args, &s->what, NULL); }
 
-/* ---------------------------------------------------------------------- facts about one inspection */
+/* ----------------------------------------------------------------- facts about one inspection */
 
 TEST(weights_of_a_row_sum_to_one_or_zero) {
     scene *s = scene_begin(1);
@@ -199,7 +199,7 @@ TEST(weights_are_before_dropout) {
     scene_end(s);
 }
 
-/* ------------------------------------------------------------------------------- bits and layouts */
+/* -------------------------------------------------------------------------- bits and layouts */
 
 /* With received the work is split by heads, without it by blocks of rows: both must not matter. */
 static void expect_same_bits(int threads, bool with_received) {
@@ -325,7 +325,7 @@ TEST(packed_keys_keep_their_packed_index) {
     CHECK_INT(key[2], 2);
 }
 
-/* -------------------------------------------------------------------------------------- refusals */
+/* --------------------------------------------------------------------------------- refusals */
 
 /* The scene as it stands must be refused with this status, and weights stay untouched. */
 static void expect_refusal(scene *s, attn_status want) {

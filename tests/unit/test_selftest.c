@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_selftest.c - the library's own check holds here. Its known hashes are the same on every machine of a class, so running it
- * natively, under qemu (NEON) and in node (SIMD128) is the test that bits agree between them. */
+/* test_selftest.c - the library's own check holds here. Its known hashes are the same on every
+ * machine of a class, so running it natively, under qemu (NEON) and in node (SIMD128) is the
+ * test that bits agree between them. */
 #include "attn/attn.h"
 #include "check.h"
 

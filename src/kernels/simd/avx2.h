@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* avx2.h - AVX2 with FMA and F16C: 16 registers of 32 bytes. 3 query vectors x 4 rows = 12 sums + 3 operands + 1
- * broadcast fill them exactly. */
+/* avx2.h - AVX2 with FMA and F16C: 16 registers of 32 bytes. 3 query vectors x 4 rows = 12 sums
+ * + 3 operands + 1 broadcast fill them exactly. */
 #include <immintrin.h>
 
 #define VBYTES 32

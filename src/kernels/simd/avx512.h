@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* avx512.h - AVX-512 F, BW, DQ, VL: 32 registers of 64 bytes; 3 query vectors x 6 rows = 18 sums; with more
- * rows gcc 12 runs out of address registers. */
+/* avx512.h - AVX-512 F, BW, DQ, VL: 32 registers of 64 bytes; 3 query vectors x 6 rows = 18
+ * sums; with more rows gcc 12 runs out of address registers. */
 #include <immintrin.h>
 
 #define VBYTES 64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* neon.h - aarch64 Advanced SIMD: 32 registers of 16 bytes, fused multiply-add; 3 query vectors x 8 rows = 24 sums.
- * v_max returns the second operand when one is NaN, as on x86. */
+/* neon.h - aarch64 Advanced SIMD: 32 registers of 16 bytes, fused multiply-add; 3 query vectors
+ * x 8 rows = 24 sums. v_max returns the second operand when one is NaN, as on x86. */
 #include <arm_neon.h>
 
 #define VBYTES 16
@@ -8,7 +8,7 @@ typedef real vr __attribute__((vector_size(VBYTES)));
 typedef real_int vi __attribute__((vector_size(VBYTES)));
 
 #define FUSED        true
-#define ACCUMULATORS 24
+#define ACCUMULATORS 18
 #define MAX_VECS     3
 #define MAX_ROWS     8
 

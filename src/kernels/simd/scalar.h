@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scalar.h - one lane, plain C: runs everywhere, and shows that results do not depend on the vector width. */
+/* scalar.h - one lane, plain C: runs everywhere, and shows that results do not depend on the
+ * vector width. */
 #define VBYTES (REAL_BITS / 8)
 typedef real vr __attribute__((vector_size(VBYTES)));
 typedef real_int vi __attribute__((vector_size(VBYTES)));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* simd.h - the vector vocabulary: one set of names for every ISA and both real types, on GCC/Clang vector extensions.
- * An ISA header adds what the extensions cannot say: the width, v_fma, v_max, half-precision loads, register count.
- * Only kernel sources include this. Arithmetic is written with the operators + - * / and comparisons on vr. */
+/* simd.h - the vector vocabulary: one set of names for every ISA and both real types, on
+ * GCC/Clang vector extensions. An ISA header adds what the extensions cannot say: the width,
+ * v_fma, v_max, half-precision loads, register count. Only kernel sources include this.
+ * Arithmetic is written with the operators + - * / and comparisons on vr. */
 #ifndef ATTNI_SIMD_H
 #define ATTNI_SIMD_H
 
@@ -54,8 +55,8 @@ typedef int64_t real_int;
 #define UNROLL_4 _Pragma("GCC unroll 4")
 #endif
 
-/* Stops the compiler from moving a later load up. The micro-kernel fills the register file exactly; a broadcast
- * hoisted by clang 19 spills it and halves the speed. Costs gcc nothing. */
+/* Stops the compiler from moving a later load up. The micro-kernel fills the register file
+ * exactly; a broadcast hoisted by clang 19 spills it and halves the speed. Costs gcc nothing. */
 #define KEEP_ORDER() __asm__ volatile("" ::: "memory")
 
 typedef real vr_unaligned __attribute__((vector_size(VBYTES), aligned(sizeof(real)), may_alias));

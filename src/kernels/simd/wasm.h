@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wasm.h - WebAssembly SIMD128: no fused multiply-add, so its results are those of SSE2, bit for bit. */
+/* wasm.h - WebAssembly SIMD128: no fused multiply-add, so its results are those of SSE2, bit for
+ * bit. */
 #include <wasm_simd128.h>
 
 #define VBYTES 16

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* consumer.c - a program outside the project. A zero query scores all keys alike, so its output must
- * be the mean of the values. Built by tests/install/check_install. */
+/* consumer.c - a program outside the project. A zero query scores all keys alike, so its output
+ * must be the mean of the values. Built by tests/install/check_install. */
 #include <attn/attn.h>
 
 #include <math.h>
