@@ -51,25 +51,53 @@ static int64_t runs_per_sample(const bench_contender *c, bool wall) {
     return one >= enough ? 1 : (int64_t)(enough / (one + 1e-9)) + 1;
 }
 
+/* A contender at work. */
+typedef struct racer {
+    const bench_contender *contender;
+    int64_t runs; /* per sample */
+    int n;
+    double spent; /* seconds in all */
+    double samples[BENCH_MAX_SAMPLES];
+} racer;
+
+static void take_sample(racer *r, bool wall) {
+    const double begin = wall ? out_clock() : thread_clock();
+    for (int64_t i = 0; i < r->runs; i++) r->contender->run(r->contender->arg);
+    const double taken = (wall ? out_clock() : thread_clock()) - begin;
+    r->samples[r->n++] = taken / (double)r->runs;
+    r->spent += taken;
+}
+
+static bool has_finished(const racer *r, double seconds) {
+    enum { LEAST = 5 };
+    return r->n == BENCH_MAX_SAMPLES || (r->n >= LEAST && r->spent >= seconds);
+}
+
+/* The one that has had the least time so far, so that a slow peer does not take all of it. With several threads the first
+ * finishes before the second begins: worker threads of a peer that wait busily would slow the other down. */
+static racer *next_racer(racer *racers, int n, double seconds, bool in_turn) {
+    racer *next = NULL;
+    for (int c = 0; c < n; c++) {
+        if (has_finished(&racers[c], seconds)) continue;
+        if (!next || (in_turn && racers[c].spent < next->spent)) next = &racers[c];
+    }
+    return next;
+}
+
 void bench_race(const bench_contender *contenders, int n, double seconds, bool wall, attn_isa isa,
                 bool f64, bench_times *times) {
-    double samples[BENCH_CONTENDERS][BENCH_MAX_SAMPLES];
-    int64_t runs[BENCH_CONTENDERS];
+    static racer racers[BENCH_CONTENDERS];
+    for (int c = 0; c < n; c++) racers[c] = (racer){.contender = &contenders[c]};
     int count = 0;
-    for (int c = 0; c < n; c++) runs[c] = runs_per_sample(&contenders[c], wall);
-    const double end = out_clock() + seconds;
-    do {
-        for (int c = 0; c < n; c++) {
-            const double begin = wall ? out_clock() : thread_clock();
-            for (int64_t r = 0; r < runs[c]; r++) contenders[c].run(contenders[c].arg);
-            samples[c][count] = ((wall ? out_clock() : thread_clock()) - begin) / (double)runs[c];
-        }
-        if (count++ % 8 == 0) bench_probe(isa, f64);
-    } while (count < BENCH_MAX_SAMPLES && (out_clock() < end || count < 5));
+    for (racer *r; (r = next_racer(racers, n, seconds, !wall)) != NULL; count++) {
+        if (r->n == 0) r->runs = runs_per_sample(r->contender, wall);
+        take_sample(r, wall);
+        if (count % 8 == 0) bench_probe(isa, f64);
+    }
     for (int c = 0; c < n; c++) {
-        qsort(samples[c], (size_t)count, sizeof(double), by_value);
-        times[c] =
-            (bench_times){.n = count, .best = samples[c][0], .median = samples[c][count / 2]};
+        racer *r = &racers[c];
+        qsort(r->samples, (size_t)r->n, sizeof(double), by_value);
+        times[c] = (bench_times){.n = r->n, .best = r->samples[0], .median = r->samples[r->n / 2]};
     }
 }
 

@@ -31,8 +31,8 @@ double bench_peak(attn_isa isa, bool f64);
 /* One more probe, a few milliseconds. */
 void bench_probe(attn_isa isa, bool f64);
 
-/* Times the contenders turn by turn for about `seconds` in all, with probes in between. wall:
- * use the wall clock. */
+/* Times the contenders turn by turn, each for about `seconds`, with probes in between. wall: by the
+ * wall clock, for work on several threads; then one contender after the other. */
 void bench_race(const bench_contender *contenders, int n, double seconds, bool wall, attn_isa isa,
                 bool f64, bench_times *times);
 
