@@ -65,7 +65,9 @@ static void unpack_output(int vecs, int n_rows, int64_t d_v, const void *o_t, co
             UNROLL for (int i = 0; i < VL; i++) block[i] =
                 v_fma(v_load(from + (c + i) * lanes), factor, v_zero());
             v_transpose(block);
-            for (int i = 0; i < n; i++) v_store((real *)rows[x + i] + c, block[i]);
+            UNROLL for (int i = 0; i < VL; i++) {
+                if (i < n) v_store((real *)rows[x + i] + c, block[i]);
+            }
         }
         for (; c < d_v; c++) {
             const vr column = v_fma(v_load(from + c * lanes), factor, v_zero());

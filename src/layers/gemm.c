@@ -4,7 +4,7 @@
  * the bits. */
 #include "layers/gemm.h"
 
-enum { K_BLOCK = 256, ROW_BLOCK = 512 }; /* 256 x 24 floats of B stay in L1, 512 rows of A in L2 */
+enum { K_BLOCK = 256, ROW_BLOCK = 256 }; /* 256 x 24 floats of B stay in L1, 256 rows of A near */
 
 typedef struct gemm_job {
     const attni_kernels *kernels;
