@@ -232,6 +232,42 @@ class Others(CliTest):
         self.assertIn("at most", self.run_attn("cost", "--n", "100000000", "--batch", "100", expect=2)[1])
 
 
+class Bench(CliTest):
+    """That figures are there and consistent, not how large they are."""
+
+    def rows(self, *args):
+        result = json.loads(self.run_attn("bench", *args, "--seconds", "0.02", "--no-peers", "--json")[0])
+        self.assertGreater(result["peak_gflops_f32"], 0)
+        return result["rows"]
+
+    def check(self, row):
+        times = row["attn"]
+        self.assertGreaterEqual(times["samples"], 5)
+        self.assertLessEqual(times["best_seconds"], times["median_seconds"])
+        self.assertAlmostEqual(times["best_of_peak"] * times["best_seconds"] * row["peak_gflops"] * 1e9 * row["threads"],
+                               row["flops"], delta=1e-6 * row["flops"])
+
+    def test_every_benchmark_gives_rows(self):
+        for what, only in [("forward", "n=128 d=64"), ("small", "N=16"), ("gemm", "64x512x512")]:
+            rows = self.rows(what, "--only", only)
+            self.assertTrue(rows)
+            for row in rows:
+                self.assertIn(only, row["name"])
+                self.check(row)
+
+    def test_flops_count_visible_pairs_only(self):
+        rows = {row["name"]: row["flops"] for row in self.rows("small", "--only", "N=16")}
+        self.assertEqual(rows["N=16"], 8 * 4 * 64 * 16 * 16)
+        self.assertEqual(rows["N=16 causal"], 8 * 4 * 64 * 16 * 17 / 2)
+
+    def test_a_row_that_does_not_exist_is_refused(self):
+        self.assertIn("no row", self.run_attn("bench", "small", "--only", "N=17", "--seconds", "0.02", expect=2)[1])
+
+    def test_what_to_measure_must_be_said(self):
+        self.assertIn("forward, small or gemm", self.run_attn("bench", expect=2)[1])
+        self.assertIn("quick", self.run_attn("bench", "quick", expect=2)[1])
+
+
 class Terminal(CliTest):
     """Behaviour that depends on a terminal: a pseudo-terminal stands in for one."""
 
