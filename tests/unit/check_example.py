@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The example in the comment that opens attn.h is the code of example.c, line by line.
+"""The example in the comment that opens attn.h is the code of example.c, line by line, and so is the README's.
 
-check_example.py HEADER EXAMPLE
+check_example.py HEADER EXAMPLE README
 Blanks do not count: clang-format places comments as it likes.
 """
 import re
@@ -39,16 +39,18 @@ def contains(lines, part):
 
 
 def main():
-    wanted = header_lines(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    program = [normal(line) for line in Path(sys.argv[2]).read_text(encoding="utf-8").splitlines()]
+    header, *others = sys.argv[1:]
+    wanted = header_lines(Path(header).read_text(encoding="utf-8"))
     if len(wanted) < FEWEST:
-        print(f"{sys.argv[1]}: {len(wanted)} lines of example found, expected {FEWEST} or more")
+        print(f"{header}: {len(wanted)} lines of example found, expected {FEWEST} or more")
         return 1
-    if not contains(program, wanted):
-        print("\n".join(f"not in {sys.argv[2]}: {line}" for line in wanted if line not in program))
-        print(f"{len(wanted)} lines of {sys.argv[1]} are not one passage of {sys.argv[2]}")
-        return 1
-    print(f"{len(wanted)} lines agree")
+    for other in others:
+        lines = [normal(line) for line in Path(other).read_text(encoding="utf-8").splitlines()]
+        if not contains(lines, wanted):
+            print("\n".join(f"not in {other}: {line}" for line in wanted if line not in lines))
+            print(f"{len(wanted)} lines of {header} are not one passage of {other}")
+            return 1
+    print(f"{len(wanted)} lines agree in {1 + len(others)} files")
     return 0
 
 
