@@ -45,7 +45,7 @@ static bool is_addressable(const void *data, int64_t low, int64_t high) {
 
 /* First and one-past-last byte that the view can touch, relative to data; false on overflow. */
 static bool byte_range(const attn_tensor *t, int64_t *low, int64_t *high) {
-    const int64_t size = (int64_t)attn_dtype_size(t->dtype);
+    const int64_t size = attni_dtype_size(t->dtype);
     *low = 0;
     *high = size;
     for (int k = 0; k < 4; k++) {
@@ -149,7 +149,7 @@ typedef struct runs {
 
 /* Dimensions that continue a run without a gap, such as adjacent heads, belong to it. */
 static runs runs_of(const attn_tensor *t) {
-    const int64_t size = (int64_t)attn_dtype_size(t->dtype);
+    const int64_t size = attni_dtype_size(t->dtype);
     runs r = {.bytes = size};
     bool joined[4] = {false, false, false, false};
     for (int n = 0; n < 4; n++) {
