@@ -81,7 +81,8 @@ static bool set_memory(setting *s) {
     const problem *p = s->p;
     const int64_t n = p->heads * p->n * p->d;
     for (int i = 0; i < 4; i++) {
-        s->memory[i] = malloc((size_t)n * attn_dtype_size(p->dtype));
+        const size_t bytes = (size_t)n * attn_dtype_size(p->dtype);
+        s->memory[i] = aligned_alloc(64, (bytes + 63) / 64 * 64); /* as NumPy and PyTorch do */
         if (!s->memory[i]) return false;
         bench_fill(s->memory[i], p->dtype, n, (uint64_t)i + 1);
     }
