@@ -165,7 +165,7 @@ class Sources(Tree):
         self.assertEqual(len(self.sources()), 1)
 
     def test_relative_path_is_allowed(self):
-        self.write("docs/tour.md", "see ../work/shared and ~/root/x\n")
+        self.write("docs/tour.md", "see ../workshop/shared and ~/roots/x\n")
         self.assertEqual(self.sources(), [])
 
     def test_tab_in_c_is_found(self):
