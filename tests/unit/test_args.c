@@ -725,6 +725,18 @@ static attn_status forward_in_workspace(size_t missing, size_t shift, attn_error
     return call(&now, FORWARD, err);
 }
 
+TEST(workspace_that_holds_a_tensor_is_refused) {
+    attn_error err = {""};
+    scene_reset(&now);
+    CHECK_INT(forward_in_workspace(0, 0, &err), ATTN_OK);
+    now.out.data = workspace + 64;
+    CHECK_INT(attn_forward(now.ctx, &now.args, &now.out, NULL, &err), ATTN_E_OVERLAP);
+    CHECK_MSG(strncmp(err.message, "workspace:", 10) == 0, "%s", err.message);
+    now.out.data = now.o;
+    now.args.k.data = workspace + 64;
+    CHECK_INT(attn_forward(now.ctx, &now.args, &now.out, NULL, &err), ATTN_E_OVERLAP);
+}
+
 TEST(workspace_too_small_or_misaligned_is_refused) {
     static const size_t shifts[] = {0, 1, 8, 32, 63};
     for (int s = 0; s < COUNT_OF(shifts); s++) {
