@@ -211,8 +211,8 @@ static uint64_t hash_results(const test_data *d, attn_dtype dtype) {
 /* The hash of one fixed problem, with every option on, is the same on every machine of a class. */
 static const uint64_t known_hash[2][2] = {
     /* mul+add, fma */
-    [ATTN_F32] = {0x1878ec51f484de20, 0x2e349c8edcf73092},
-    [ATTN_F64] = {0xc65186acc8e903f8, 0x0283c5787a2396f9},
+    [ATTN_F32] = {0x8ae3bbaec547ff81, 0x2e349c8edcf73092},
+    [ATTN_F64] = {0x773513fd71bc964e, 0x0283c5787a2396f9},
 };
 
 static void check_bits(tester *t, attn_dtype dtype) {
