@@ -12,7 +12,7 @@ static double count_view(const attni_rows *rows, const attni_view *view, int64_t
     for (int32_t g = 0; g < view->n_segments; g++) {
         for (int32_t j = 0; j < view->segments[g].n; j++) {
             const int64_t key = first + view->segments[g].key + j;
-            n += attni_element(bias, rows->seq.index, rows->head[0], rows->i[0], key) > -HUGE_VAL;
+            n += attni_element(bias, rows->seq->index, rows->head[0], rows->i[0], key) > -HUGE_VAL;
         }
     }
     return n;
@@ -20,7 +20,7 @@ static double count_view(const attni_rows *rows, const attni_view *view, int64_t
 
 static double count_row(const attn_args *a, const attni_sequence *seq, int64_t head, int64_t i,
                         attni_view *view) {
-    attni_rows rows = {.args = a, .seq = *seq, .n = 1, .head = {head}, .i = {i}};
+    attni_rows rows = {.args = a, .seq = seq, .n = 1, .head = {head}, .i = {i}};
     attni_rows_begin(&rows);
     if (!a->pattern && !a->mask.data && !a->bias.data) return (double)(rows.hi[0] - rows.lo[0]);
     double n = 0;

@@ -46,7 +46,7 @@ static int lanes_of(const task_state *s, const panel *p) { return p->vecs * s->p
 
 /* Row x of the panel in a tensor shaped like q or out. */
 static void *lane_row(const attni_rows *rows, int x, const attn_tensor *t) {
-    return attni_row_at(t, rows->seq.batch, rows->head[x], rows->seq.q_row + rows->i[x]);
+    return attni_row_at(t, rows->seq->batch, rows->head[x], rows->seq->q_row + rows->i[x]);
 }
 
 /* Pointers to the rows of all lanes in a tensor shaped like q or out. */
@@ -86,7 +86,7 @@ static void begin_panel(const task_state *s, panel *p, const attni_sequence *seq
     p->o_t = (char *)p + plan->layout.o_t;
     p->stats = (char *)p + plan->layout.stats;
     rows->args = plan->args;
-    rows->seq = *seq;
+    rows->seq = seq;
     rows->n = (int)attni_min(left, lanes_of(s, p));
     int64_t head = s->kv_head * plan->group + first / seq->rows, i = first % seq->rows;
     for (int x = 0; x < rows->n; x++) {
@@ -120,13 +120,13 @@ static const void *bias_row(const task_state *s, const attni_rows *rows, int x, 
     const bool ready =
         bias->stride[3] == 1 && bias->dtype == (plan->real_size == 8 ? ATTN_F64 : ATTN_F32);
     if (ready) {
-        const char *row = attni_row_at(bias, rows->seq.index, rows->head[x], rows->i[x]);
+        const char *row = attni_row_at(bias, rows->seq->index, rows->head[x], rows->i[x]);
         return row + (size_t)first * plan->real_size;
     }
     void *to = row_buffer(s, x);
     for (int32_t j = 0; j < n; j++) {
         store_real(to, plan->real_size, j,
-                   attni_element(bias, rows->seq.index, rows->head[x], rows->i[x], first + j));
+                   attni_element(bias, rows->seq->index, rows->head[x], rows->i[x], first + j));
     }
     return to;
 }
@@ -162,7 +162,7 @@ static void fill_alibi(const task_state *s, const panel *p, int64_t first, lane_
         const bool used = x < rows->n;
         const double slope = used ? s->plan->args->alibi[rows->head[x]] * s->plan->score_factor : 0;
         const double position =
-            used ? (double)attni_add_sat(rows->i[x], rows->seq.offset) - (double)first : 0;
+            used ? (double)attni_add_sat(rows->i[x], rows->seq->offset) - (double)first : 0;
         store_real(values->slope, real_size, x, slope);
         store_real(values->position, real_size, x, position);
     }
@@ -178,7 +178,7 @@ static attni_dropout fill_dropout(const task_state *s, const panel *p, int64_t f
     }
     return (attni_dropout){.seed = a->seed,
                            .threshold = attni_dropout_threshold(a->dropout),
-                           .batch = (uint32_t)rows->seq.index,
+                           .batch = (uint32_t)rows->seq->index,
                            .multiplier = 1 / (1 - a->dropout),
                            .first_key = first,
                            .row = values->row,
@@ -196,11 +196,19 @@ typedef struct tile {
 
 static void visit_tile(const task_state *s, panel *p, const tile *t, bool prefetch) {
     const attn_args *a = s->plan->args;
+    const bool modified = a->softcap > 0 || a->bias.data || a->alibi;
     lane_values values;
     attni_modify modify = {.cap = a->softcap * s->plan->score_factor,
                            .bias_factor = s->plan->score_factor};
     attni_dropout dropout;
-    attni_visit visit = {
+    if (a->bias.data) modify.bias = fill_bias(s, p, t->first);
+    if (a->alibi) {
+        fill_alibi(s, p, t->first, &values);
+        modify.slope = values.slope;
+        modify.position = values.position;
+    }
+    if (a->dropout > 0) dropout = fill_dropout(s, p, t->first, &values);
+    const attni_visit visit = {
         .vecs = p->vecs,
         .n_segments = s->view->n_segments,
         .segments = s->view->segments,
@@ -215,21 +223,12 @@ static void visit_tile(const task_state *s, panel *p, const tile *t, bool prefet
         .k_stride = t->k_stride,
         .v_stride = t->v_stride,
         .allow = s->view->all ? NULL : s->view->allow,
+        .modify = modified ? &modify : NULL,
+        .dropout = a->dropout > 0 ? &dropout : NULL,
         .scores = s->scratch + s->plan->layout.scores,
         .o_t = p->o_t,
         .stats = p->stats,
     };
-    if (a->bias.data) modify.bias = fill_bias(s, p, t->first);
-    if (a->alibi) {
-        fill_alibi(s, p, t->first, &values);
-        modify.slope = values.slope;
-        modify.position = values.position;
-    }
-    if (a->softcap > 0 || a->bias.data || a->alibi) visit.modify = &modify;
-    if (a->dropout > 0) {
-        dropout = fill_dropout(s, p, t->first, &values);
-        visit.dropout = &dropout;
-    }
     s->plan->kernels->visit(&visit);
     p->visited = true;
 }

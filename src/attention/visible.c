@@ -31,7 +31,7 @@ void attni_visible_range(const attn_args *a, const attni_sequence *seq, int64_t 
 /* Every row sees the same keys: no causal mask, no window, no padding rows. */
 static void begin_same(attni_rows *rows) {
     int64_t lo, hi;
-    attni_visible_range(rows->args, &rows->seq, 0, &lo, &hi);
+    attni_visible_range(rows->args, rows->seq, 0, &lo, &hi);
     for (int x = 0; x < rows->n; x++) {
         rows->lo[x] = lo;
         rows->hi[x] = hi;
@@ -44,7 +44,7 @@ static void begin_each(attni_rows *rows) {
     int64_t any_lo = INT64_MAX, any_hi = 0, all_lo = 0, all_hi = INT64_MAX;
     for (int x = 0; x < rows->n; x++) {
         int64_t lo, hi;
-        attni_visible_range(rows->args, &rows->seq, rows->i[x], &lo, &hi);
+        attni_visible_range(rows->args, rows->seq, rows->i[x], &lo, &hi);
         rows->lo[x] = lo;
         rows->hi[x] = hi;
         any_lo = lo < hi ? attni_min(any_lo, lo) : any_lo;
@@ -60,8 +60,8 @@ static void begin_each(attni_rows *rows) {
 
 void attni_rows_begin(attni_rows *rows) {
     const attn_args *a = rows->args;
-    const bool same =
-        !a->causal && a->window_left < 0 && a->window_right < 0 && rows->seq.rows == rows->seq.n_q;
+    const bool same = !a->causal && a->window_left < 0 && a->window_right < 0 &&
+                      rows->seq->rows == rows->seq->n_q;
     if (same) {
         begin_same(rows);
     } else {
@@ -108,7 +108,7 @@ static uint64_t pack_bytes(const uint8_t *bytes) {
 
 static tile_bits mask_bits(const attni_rows *rows, int x, int64_t first, int64_t n) {
     const attn_tensor *mask = &rows->args->mask;
-    const uint8_t *row = attni_row_at(mask, rows->seq.index, rows->head[x], rows->i[x]);
+    const uint8_t *row = attni_row_at(mask, rows->seq->index, rows->head[x], rows->i[x]);
     const int64_t step = mask->stride[3];
     tile_bits bits = {{0}};
     int64_t j = 0;
@@ -121,7 +121,7 @@ static tile_bits mask_bits(const attni_rows *rows, int x, int64_t first, int64_t
 static tile_bits row_bits(attni_rows *rows, int x, int64_t first) {
     tile_bits bits = {{0}};
     set_range(&bits, rows->lo[x] - first, rows->hi[x] - first);
-    if (rows->args->pattern && rows->i[x] < rows->seq.n_q) {
+    if (rows->args->pattern && rows->i[x] < rows->seq->n_q) {
         const tile_bits also = pattern_bits(rows, x, first);
         for (int w = 0; w < WORDS; w++) bits.word[w] &= also.word[w];
     }

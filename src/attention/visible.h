@@ -13,7 +13,7 @@
 /* The queries of a panel, one per lane; any heads that share a key/value head. */
 typedef struct attni_rows {
     const attn_args *args;
-    attni_sequence seq;
+    const attni_sequence *seq;
     int n; /* 1 .. ATTNI_MAX_LANES */
     int64_t head[ATTNI_MAX_LANES], i[ATTNI_MAX_LANES];
     int64_t lo[ATTNI_MAX_LANES], hi[ATTNI_MAX_LANES]; /* visible range before pattern and mask */

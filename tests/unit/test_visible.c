@@ -8,6 +8,7 @@
 
 enum { CASES = 600, PANELS = 4 };
 
+static attni_sequence sequence;
 static attni_rows rows;
 static attni_view view;
 
@@ -16,11 +17,11 @@ static int64_t tiles_of(int64_t keys) { return attni_ceil_div(keys, ATTNI_KEY_TI
 /* Lanes as the engine takes them: consecutive rows, going on with the next head. */
 static void consecutive_lanes(brute_case *c) {
     int64_t head = brute_between(c, 0, c->args.q.shape[1] - 1);
-    int64_t i = brute_between(c, 0, rows.seq.rows - 1);
+    int64_t i = brute_between(c, 0, rows.seq->rows - 1);
     for (int x = 0; x < rows.n; x++) {
         rows.head[x] = head;
         rows.i[x] = i;
-        if (++i == rows.seq.rows) {
+        if (++i == rows.seq->rows) {
             i = 0;
             head = (head + 1) % c->args.q.shape[1];
         }
@@ -30,7 +31,7 @@ static void consecutive_lanes(brute_case *c) {
 static void random_lanes(brute_case *c) {
     for (int x = 0; x < rows.n; x++) {
         rows.head[x] = brute_between(c, 0, c->args.q.shape[1] - 1);
-        rows.i[x] = brute_between(c, 0, rows.seq.rows - 1);
+        rows.i[x] = brute_between(c, 0, rows.seq->rows - 1);
     }
 }
 
@@ -38,9 +39,10 @@ static void random_lanes(brute_case *c) {
 static bool begin_panel(brute_case *c, bool consecutive) {
     memset(&rows, 0x5a, sizeof rows);
     rows.args = &c->args;
-    rows.seq = attni_sequence_at(&c->args, brute_between(c, 0, brute_count(&c->args) - 1));
+    sequence = attni_sequence_at(&c->args, brute_between(c, 0, brute_count(&c->args) - 1));
+    rows.seq = &sequence;
     rows.n = (int)brute_between(c, 1, ATTNI_MAX_LANES);
-    if (rows.seq.rows == 0) return false;
+    if (rows.seq->rows == 0) return false;
     if (consecutive) {
         consecutive_lanes(c);
     } else {
@@ -51,7 +53,7 @@ static bool begin_panel(brute_case *c, bool consecutive) {
 }
 
 static bool lane_sees(int x, int64_t j) {
-    return brute_visible(rows.args, rows.seq.index, rows.head[x], rows.i[x], j, false);
+    return brute_visible(rows.args, rows.seq->index, rows.head[x], rows.i[x], j, false);
 }
 
 static bool some_lane_sees(int64_t j) {
@@ -77,7 +79,7 @@ static void for_every_view(view_check *check) {
         brute_begin(&c, seed);
         for (int p = 0; p < PANELS && !check_has_failed(); p++) {
             if (!begin_panel(&c, p % 2 == 0)) continue;
-            for (int64_t t = 0; t < tiles_of(rows.seq.n_k) && !check_has_failed(); t++) {
+            for (int64_t t = 0; t < tiles_of(rows.seq->n_k) && !check_has_failed(); t++) {
                 memset(&view, 0x5a, sizeof view);
                 if (attni_rows_view(&rows, t * ATTNI_KEY_TILE, &view))
                     check(t * ATTNI_KEY_TILE, seed);
@@ -102,8 +104,8 @@ static void check_form(int64_t first, uint64_t seed) {
         keys += s.n;
     }
     CHECK_INT(view.n_keys, keys);
-    CHECK_MSG(first + end <= rows.seq.n_k, "seed %llu: key %lld of %lld", (unsigned long long)seed,
-              (long long)(first + end - 1), (long long)rows.seq.n_k);
+    CHECK_MSG(first + end <= rows.seq->n_k, "seed %llu: key %lld of %lld", (unsigned long long)seed,
+              (long long)(first + end - 1), (long long)rows.seq->n_k);
 }
 
 TEST(segments_ascend_without_touching_inside_the_keys_and_add_up) { for_every_view(check_form); }
@@ -165,7 +167,8 @@ TEST(row_whose_window_lies_behind_the_mask_does_not_read_it) {
     args.mask = attn_tensor_bhsd(g.data, ATTN_BOOL, 1, 1, N, WIDTH);
     args.window_left = 5;
     args.causal = 1;
-    rows = (attni_rows){.args = &args, .seq = attni_sequence_at(&args, 0), .n = LANES};
+    sequence = attni_sequence_at(&args, 0);
+    rows = (attni_rows){.args = &args, .seq = &sequence, .n = LANES};
     for (int x = 0; x < LANES; x++) rows.i[x] = N - LANES + x;
     attni_rows_begin(&rows);
     CHECK(attni_rows_view(&rows, 0, &view));
@@ -184,7 +187,7 @@ TEST(tile_without_a_view_is_seen_by_no_row) {
         brute_begin(&c, seed);
         for (int p = 0; p < PANELS; p++) {
             if (!begin_panel(&c, p % 2 == 0)) continue;
-            for (int64_t t = 0; t < tiles_of(rows.seq.n_k); t++) {
+            for (int64_t t = 0; t < tiles_of(rows.seq->n_k); t++) {
                 const bool seen = attni_rows_view(&rows, t * ATTNI_KEY_TILE, &view);
                 CHECK_MSG(seen || is_dark(t), "seed %llu: tile %lld has no view but is seen",
                           (unsigned long long)seed, (long long)t);
@@ -202,7 +205,7 @@ TEST(tile_with_a_view_is_seen_by_some_row) {
         brute_begin(&c, seed);
         for (int p = 0; p < PANELS; p++) {
             if (!begin_panel(&c, p % 2 == 0)) continue;
-            for (int64_t t = 0; t < tiles_of(rows.seq.n_k); t++) {
+            for (int64_t t = 0; t < tiles_of(rows.seq->n_k); t++) {
                 const bool seen = attni_rows_view(&rows, t * ATTNI_KEY_TILE, &view);
                 CHECK_MSG(!seen || !is_dark(t), "seed %llu: tile %lld has a view but is dark",
                           (unsigned long long)seed, (long long)t);
@@ -219,7 +222,7 @@ TEST(next_tile_skips_only_what_no_row_sees) {
         brute_begin(&c, seed);
         for (int p = 0; p < PANELS; p++) {
             if (!begin_panel(&c, p % 2 == 0)) continue;
-            const int64_t end = tiles_of(rows.seq.n_k);
+            const int64_t end = tiles_of(rows.seq->n_k);
             for (int64_t t = 0; t < end; t++) {
                 const int64_t next = attni_rows_next_tile(&rows, t);
                 CHECK_MSG(next >= t && (next < end || next == INT64_MAX), "next of %lld is %lld",
