@@ -30,8 +30,8 @@
  *  masks and input tensors are only read.
  *
  *  Contents:  1 status    2 tensors   3 the question (attn_args)   4 context   5 forward
- *             6 inspect   7 masks     8 merging partial results    9 planning and cost
- *             10 trust: oracle and self-test                      11 small helpers */
+ *             6 backward  7 inspect   8 masks    9 merging partial results
+ *             10 planning and cost    11 trust: oracle and self-test   12 small helpers */
 #ifndef ATTN_ATTN_H
 #define ATTN_ATTN_H
 
@@ -129,7 +129,7 @@ ATTN_API attn_tensor attn_tensor_bshd(const void *data, attn_dtype dtype, int64_
 
 /* ------------------------------------------------------------------------------- 3 the question */
 
-typedef struct attn_mask attn_mask; /* section 7 */
+typedef struct attn_mask attn_mask; /* section 8 */
 
 /** Everything that defines one attention problem. Fill with attn_args_init(), then set q, k, v and
  *  what differs from the defaults.
@@ -174,7 +174,7 @@ typedef struct attn_args {
      * heads and rows broadcast when they are 1. Any strides, also in the key dimension. */
     attn_tensor mask;         /* (B|1, H|1, n_q|1, m) ATTN_BOOL, true = may attend; optional */
     attn_tensor bias;         /* (B|1, H|1, n_q|1, m) any float dtype; -inf masks; optional */
-    const attn_mask *pattern; /* (n_q, n_k) from section 7, the same for all batches and heads */
+    const attn_mask *pattern; /* (n_q, n_k) from section 8, the same for all batches and heads */
 
     /* Padded batches: rows from len_q[b] on see nothing, keys from len_k[b] on are never read. */
     const int64_t *len_q; /* (B) or NULL */
@@ -280,7 +280,7 @@ ATTN_API void attn_cpu_info(attn_cpu *info);
 
 /** attn_forward(): out = softmax(scale q k^T + ...) v, streamed: no n_q x n_k matrix is built.
  *  out (B, H, n_q, d_v) dtype of q, last dimension contiguous.
- *  lse (B, H, n_q, 1) f32, or f64 for f64 inputs, or NULL: natural logarithm of each row's
+ *  lse (B, H, n_q, 1) f64, or f32 unless inputs are f64, or NULL: natural logarithm of each row's
  *  denominator, of scores divided by temperature; -inf for a row that sees no key, sinks or not.
  *  Borrows everything; out and lse must not overlap each other or any input. Scratch comes from the
  *  context, which allocates only for a larger shape than before, or from args->workspace.
@@ -294,7 +294,52 @@ ATTN_API attn_status attn_forward(attn_ctx *ctx, const attn_args *args, const at
 ATTN_API attn_status attn_forward_workspace(attn_ctx *ctx, const attn_args *args, size_t *bytes,
                                             attn_error *err);
 
-/* ------------------------------------------------------------------------------------ 6 inspect */
+/* ----------------------------------------------------------------------------------- 6 backward */
+
+/** Where gradients go; leave data NULL (or the pointer) for what is not wanted: it is then not
+ *  computed either. Results are written, not added to. */
+typedef struct attn_gradients {
+    uint32_t struct_size; /* set by attn_gradients_init() */
+    attn_tensor dq;       /* (B, H,    n_q, d_k) dtype of q, last dimension contiguous */
+    attn_tensor dk;       /* (B, H_kv, n_k, d_k) same */
+    attn_tensor dv;       /* (B, H_kv, n_k, d_v) same */
+    attn_tensor dbias;    /* the shape of args->bias, f32 or f64: summed over whatever the bias was
+                             broadcast over. Any strides; elements that share memory are summed, so
+                             that a sliding view (row stride -1) is a relative bias in O(n) */
+    double *dsinks;       /* (H) */
+    double *dscale;       /* one number: d loss / d scale, also when scale was ATTN_SCALE_AUTO */
+} attn_gradients;
+
+/** All outputs absent. */
+ATTN_API void attn_gradients_init(attn_gradients *gradients);
+
+/** What forward computed and what the loss says about it. */
+typedef struct attn_results {
+    attn_tensor out;  /* (B, H, n_q, d_v) of attn_forward() with the same arguments */
+    attn_tensor lse;  /* (B, H, n_q, 1) of the same call; f64 keeps f32 gradients exact when scores
+                         are large (f32 rounds a log-sum-exp of 1e4 by 5e-4) */
+    attn_tensor dout; /* (B, H, n_q, d_v) gradient of the loss with respect to out, dtype of q */
+} attn_results;
+
+/** attn_backward(): the gradients of a loss with respect to the inputs of attn_forward(), through
+ *  every option of attn_args. Weights are recomputed from lse tile by tile: O(n) memory. Rows and
+ *  keys that see nothing get 0; NaN or Inf in a masked place never reaches a gradient. A row whose
+ *  lse is +inf has no finite gradient and gives NaN. Dropout is the same as forward's.
+ *  Borrows everything; results must not overlap each other or any input. Scratch comes from the
+ *  context or from args->workspace (attn_backward_workspace() bytes).
+ *  The same bits for any thread count and vector width of a class, as forward.
+ *  Errors: any but SELFTEST; gradients are then untouched.
+ *  Cost: 2 (3 d_k + 2 d_v) flops per visible pair. */
+ATTN_API attn_status attn_backward(attn_ctx *ctx, const attn_args *args,
+                                   const attn_results *results, const attn_gradients *gradients,
+                                   attn_error *err);
+
+/** Bytes of args->workspace that attn_backward() needs for these gradients of this problem. */
+ATTN_API attn_status attn_backward_workspace(attn_ctx *ctx, const attn_args *args,
+                                             const attn_gradients *gradients, size_t *bytes,
+                                             attn_error *err);
+
+/* ------------------------------------------------------------------------------------ 7 inspect */
 
 /** What to look at; leave data NULL for what is not wanted. f32 or f64 in any mix, any strides.
  *  Weights are before dropout. Pairs outside a sequence (beyond the lengths, or of another packed
@@ -321,7 +366,7 @@ ATTN_API void attn_inspection_init(attn_inspection *what);
 ATTN_API attn_status attn_inspect(attn_ctx *ctx, const attn_args *args, const attn_inspection *what,
                                   attn_error *err);
 
-/* -------------------------------------------------------------------------------------- 7 masks */
+/* -------------------------------------------------------------------------------------- 8 masks */
 
 /** A mask is an immutable set of visible (query, key) pairs, n_q x n_k, kept as sorted key
  *  intervals per row, so that a masked tile costs nothing. All functions below give a new mask
@@ -390,7 +435,7 @@ ATTN_API int64_t attn_mask_intervals(const attn_mask *mask);
 ATTN_API attn_status attn_mask_to_csr(const attn_mask *mask, int64_t *row_ptr, int64_t *col,
                                       attn_error *err);
 
-/* -------------------------------------------------------------------- 8 merging partial results */
+/* -------------------------------------------------------------------- 9 merging partial results */
 
 typedef struct attn_partial {
     attn_tensor out; /* (B, H, n_q, d_v) attention over some of the keys */
@@ -404,7 +449,7 @@ typedef struct attn_partial {
 ATTN_API attn_status attn_merge(const attn_partial *a, const attn_partial *b,
                                 const attn_partial *result, attn_error *err);
 
-/* -------------------------------------------------------------------------- 9 planning and cost */
+/* ------------------------------------------------------------------------- 10 planning and cost */
 
 /** attn_plan_explain(): says in text how attn_forward() would run this problem and why: kernels,
  *  tiles, paths, the offset in force, skipped work, scratch. Writes at most size bytes with the
@@ -428,14 +473,19 @@ typedef struct attn_cost_info {
 ATTN_API attn_status attn_cost(attn_ctx *ctx, const attn_args *args, attn_cost_info *cost,
                                attn_error *err);
 
-/* ------------------------------------------------------------------------------------------------
- * 10 trust */
+/* ------------------------------------------------------------------------------------- 11 trust */
 
 /** attn_reference(): the same as attn_forward() by the definition, in double precision, one pair at
  *  a time: the oracle. Same arguments, same validation; args->workspace is ignored; out and lse
  *  additionally may be f64 whatever q is. Allocates O(n_k). Slow on purpose. */
 ATTN_API attn_status attn_reference(const attn_args *args, const attn_tensor *out,
                                     const attn_tensor *lse, attn_error *err);
+
+/** attn_reference_backward(): the same as attn_backward() by the definition: the oracle. Same
+ *  validation; lse is recomputed, so results->out and results->lse may be absent; dq, dk, dv
+ *  additionally may be f64 whatever q is. Allocates O(n). Slow on purpose. */
+ATTN_API attn_status attn_reference_backward(const attn_args *args, const attn_results *results,
+                                             const attn_gradients *gradients, attn_error *err);
 
 /** attn_selftest(): checks this library on this machine: every usable instruction set against the
  *  oracle, bits over thread counts and instruction sets, poison, empty rows. say (may be NULL) gets
@@ -444,7 +494,7 @@ ATTN_API attn_status attn_reference(const attn_args *args, const attn_tensor *ou
 ATTN_API attn_status attn_selftest(void (*say)(void *user, const char *line), void *user,
                                    attn_error *err);
 
-/* ----------------------------------------------------------------------------- 11 small helpers */
+/* ----------------------------------------------------------------------------- 12 small helpers */
 
 /** Writes the usual ALiBi slopes of H heads: 2^(-8(h+1)/H) for a power of two; otherwise those of
  *  the next lower power of two followed by every other slope of the next higher one. */
