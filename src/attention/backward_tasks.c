@@ -446,12 +446,7 @@ static void unpack_dq(const task_state *s, const panel *p) {
         attni_store_real(factors, f->real_size, x, last ? a->scale / a->temperature : 1);
         if (narrow) to[x] = scratch.rows + (size_t)x * scratch.row_size * f->real_size;
     }
-    f->kernels->unpack_rows(&(attni_unpack){.vecs = p->vecs,
-                                            .n_rows = p->rows.n,
-                                            .d = a->q.shape[3],
-                                            .panel = p->dq_t,
-                                            .factors = factors,
-                                            .rows = to});
+    f->kernels->unpack_rows(p->vecs, p->rows.n, a->q.shape[3], p->dq_t, factors, to);
     for (int x = 0; narrow && x < p->rows.n; x++)
         f->kernels->narrow(dq->shape[3], dq->dtype, to[x], attni_lane_row(&p->rows, x, dq));
 }

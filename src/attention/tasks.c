@@ -171,14 +171,8 @@ static void finish_panel(const task_state *s, panel *p, const attn_tensor *out,
     const size_t row_bytes = plan->layout.row_size * plan->real_size;
     for (int x = 0; plan->half && x < p->rows.n; x++)
         to[x] = s->scratch + plan->layout.rows + (size_t)x * row_bytes;
-    plan->kernels->unpack_rows(&(attni_unpack){
-        .vecs = p->vecs,
-        .n_rows = p->rows.n,
-        .d = d_v,
-        .panel = p->o_t,
-        .factors = (char *)p->stats + 2 * (size_t)lanes * plan->real_size,
-        .rows = to,
-    });
+    const char *factors = (char *)p->stats + 2 * (size_t)lanes * plan->real_size;
+    plan->kernels->unpack_rows(p->vecs, p->rows.n, d_v, p->o_t, factors, to);
     for (int x = 0; plan->half && x < p->rows.n; x++) {
         plan->kernels->narrow(d_v, out->dtype, to[x], attni_lane_row(&p->rows, x, out));
     }

@@ -99,14 +99,6 @@ typedef struct attni_product {
     ptrdiff_t c_row;
 } attni_product;
 
-/* rows (n_rows pointers to d reals) = panel (d, lanes) times factors (lanes). */
-typedef struct attni_unpack {
-    int vecs, n_rows;
-    int64_t d;
-    const void *panel, *factors;
-    void *const *rows;
-} attni_unpack;
-
 typedef struct attni_kernels {
     const char *name;
     bool fused;   /* class of result bits: with or without fused multiply-add */
@@ -124,7 +116,9 @@ typedef struct attni_kernels {
     /* Folds the sink logits (lanes, base 2) into stats if given, and turns stats into (max, sum,
      * 1/sum): stats has room for (3, lanes). A lane that saw nothing gets 1/sum = 0. */
     void (*finish)(int vecs, const void *sinks, void *stats);
-    void (*unpack_rows)(const attni_unpack *unpack);
+    /* rows (n_rows pointers to d reals) = panel (d, lanes) times factors (lanes) */
+    void (*unpack_rows)(int vecs, int n_rows, int64_t d, const void *panel, const void *factors,
+                        void *const *rows);
 
     /* f16 or bf16 to f32, and back */
     void (*widen)(int64_t n, attn_dtype dtype, const void *from, float *to);
