@@ -78,11 +78,14 @@ typedef struct attni_backward_visit {
     const void *do_t;    /* (d_v, lanes) from pack_queries() */
     const void *whole;   /* (lanes) the row's log-sum-exp in base 2, rounded to a whole number */
     const void *inverse; /* (lanes) 2^(whole - log-sum-exp); 0 for a row that sees nothing */
-    const void *delta;   /* (lanes) dout . out */
-    void *p, *ds; /* (BACKWARD_KEYS, BLOCK_ROWS) from the panel's first lane: keep P and dS */
-    void *dz;     /* (n_keys, lanes) gradient of the biased score times temperature, or NULL */
-    void *keep;   /* (n_keys, lanes) scratch, with dropout */
-    void *dq_t;   /* (d_k, lanes) running sum, or NULL */
+    const void *stored;  /* (n_keys, stored_row) weights kept by forward, to be multiplied with
+                            inverse; or NULL: recomputed */
+    ptrdiff_t stored_row;
+    const void *delta; /* (lanes) dout . out */
+    void *p, *ds;      /* (BACKWARD_KEYS, BLOCK_ROWS) from the panel's first lane: keep P and dS */
+    void *dz;          /* (n_keys, lanes) gradient of the biased score times temperature, or NULL */
+    void *keep;        /* (n_keys, lanes) scratch, with dropout */
+    void *dq_t;        /* (d_k, lanes) running sum, or NULL */
 } attni_backward_visit;
 
 /* c (m, n_columns) = a (m, k) b, or c += with add; a by strides, b (k, lanes) packed. n_columns
