@@ -27,21 +27,39 @@ typedef enum weight_source { ANY_SCORE, PLAIN_SCORE, STORED } weight_source;
 
 /* ------------------------------------------------------------------------- S^T and dP^T */
 
-INLINE void backward_products(const int n_v, const attni_backward_visit *b) {
-    const attni_visit *t = &b->visit;
-    attni_visit values = *t;
-    values.d_k = t->d_v;
-    values.q_t = b->do_t;
-    values.k = t->v;
-    values.k_stride = t->v_stride;
-    values.prefetch = false;
+/* S^T of the visit into a buffer of the block. Functions of their own: inside the others they would
+ * run out of registers. */
+typedef void block_product(const attni_visit *t, void *block);
+
+INLINE void product_into(const int n_v, const attni_visit *t, void *block) {
     for (int32_t g = 0; g < t->n_segments; g++) {
         const attni_segment segment = t->segments[g];
-        const score_rows to_p = {block_row(b->p, segment.key), ATTNI_BLOCK_ROWS};
-        const score_rows to_ds = {block_row(b->ds, segment.key), ATTNI_BLOCK_ROWS};
-        if (!b->stored) score_segment(n_v, t, segment, to_p, NULL);
-        score_segment(n_v, &values, segment, to_ds, NULL);
+        const score_rows to = {block_row(block, segment.key), ATTNI_BLOCK_ROWS};
+        score_segment(n_v, t, segment, to, NULL);
     }
+}
+
+static __attribute__((noinline)) void block_product_1(const attni_visit *t, void *block) {
+    product_into(1, t, block);
+}
+static __attribute__((noinline)) void block_product_2(const attni_visit *t, void *block) {
+    product_into(2, t, block);
+}
+#if MAX_VECS >= 3
+static __attribute__((noinline)) void block_product_3(const attni_visit *t, void *block) {
+    product_into(3, t, block);
+}
+#endif
+
+INLINE void backward_products(const attni_backward_visit *b, block_product *multiply_rows) {
+    attni_visit values = b->visit;
+    values.d_k = b->visit.d_v;
+    values.q_t = b->do_t;
+    values.k = b->visit.v;
+    values.k_stride = b->visit.v_stride;
+    values.prefetch = false;
+    if (!b->stored) multiply_rows(&b->visit, b->p);
+    multiply_rows(&values, b->ds);
 }
 
 /* ------------------------------------------------------------------------- P^T and dS^T */
@@ -163,9 +181,10 @@ static void sum_keys_guarded(const attni_backward_visit *b) {
 
 /* ---------------------------------------------------------------------------------- visit */
 
-INLINE void backward_visit(const int n_v, const attni_backward_visit *b) {
+INLINE void backward_visit(const int n_v, const attni_backward_visit *b,
+                           block_product *multiply_rows) {
     const attni_visit *t = &b->visit;
-    backward_products(n_v, b);
+    backward_products(b, multiply_rows);
     if (t->dropout) fill_keep(b);
     if (b->stored) {
         differentiate_all(n_v, b, STORED);
@@ -188,14 +207,14 @@ INLINE void backward_visit(const int n_v, const attni_backward_visit *b) {
 }
 
 static __attribute__((noinline)) void backward_1(const attni_backward_visit *b) {
-    backward_visit(1, b);
+    backward_visit(1, b, block_product_1);
 }
 static __attribute__((noinline)) void backward_2(const attni_backward_visit *b) {
-    backward_visit(2, b);
+    backward_visit(2, b, block_product_2);
 }
 #if MAX_VECS >= 3
 static __attribute__((noinline)) void backward_3(const attni_backward_visit *b) {
-    backward_visit(3, b);
+    backward_visit(3, b, block_product_3);
 }
 #endif
 

@@ -83,27 +83,31 @@ INLINE const uint64_t *partial_allow(const uint64_t *allow, const int n_i) {
     return all == ~(uint64_t)0 ? NULL : allow;
 }
 
-/* The next n_i keys; moves on to the rows behind them. */
-INLINE void score_keys(const int n_i, const int n_v, const attni_visit *t, int32_t *key,
-                       score_rows *to, vr *max) {
-    const real *k = (const real *)t->k + *key * t->k_stride;
-    const uint64_t *allow = max && t->allow ? partial_allow(t->allow + *key, n_i) : NULL;
-    score_strip(n_i, n_v, t, k, allow, *to, max);
-    *key += n_i;
-    to->s += n_i * to->s_row;
+INLINE void score_keys(const int n_i, const int n_v, const attni_visit *t, int32_t key,
+                       score_rows to, vr *max) {
+    const real *k = (const real *)t->k + key * t->k_stride;
+    const uint64_t *allow = max && t->allow ? partial_allow(t->allow + key, n_i) : NULL;
+    score_strip(n_i, n_v, t, k, allow, to, max);
+}
+
+INLINE score_rows rows_after(score_rows rows, int n) {
+    return (score_rows){rows.s + n * rows.s_row, rows.s_row};
 }
 
 INLINE void score_segment(const int n_v, const attni_visit *t, attni_segment segment, score_rows to,
                           vr *max) {
     const int32_t end = segment.key + segment.n;
     int32_t key = segment.key;
-    while (key + ROWS(n_v) <= end) {
+    for (; key + ROWS(n_v) <= end; key += ROWS(n_v), to = rows_after(to, ROWS(n_v))) {
         if (t->prefetch) prefetch_strip(t, key, ROWS(n_v));
-        score_keys(ROWS(n_v), n_v, t, &key, &to, max);
+        score_keys(ROWS(n_v), n_v, t, key, to, max);
     }
-    while (ROWS(n_v) > 4 && key + 4 <= end) score_keys(4, n_v, t, &key, &to, max);
-    while (key + 2 <= end) score_keys(2, n_v, t, &key, &to, max);
-    if (key < end) score_keys(1, n_v, t, &key, &to, max);
+    if (ROWS(n_v) > 4) {
+        for (; key + 4 <= end; key += 4, to = rows_after(to, 4))
+            score_keys(4, n_v, t, key, to, max);
+    }
+    for (; key + 2 <= end; key += 2, to = rows_after(to, 2)) score_keys(2, n_v, t, key, to, max);
+    if (key < end) score_keys(1, n_v, t, key, to, max);
 }
 
 /* -------------------------------------------------------- scores that need more than q.k */
