@@ -417,6 +417,35 @@ TEST(gradients_that_are_not_wanted_change_no_bit_of_the_others) {
     run_end(&some);
 }
 
+/* Large enough that products and attention share their work among the threads. */
+static void run_on_threads(run *r, scene *s, int threads) {
+    run_begin(r, s);
+    attn_ctx_destroy(r->ctx);
+    r->ctx = context_with(ATTN_ISA_AUTO, threads);
+    if (!r->ctx) return;
+    forward(r);
+    backward(r);
+}
+
+TEST(any_number_of_threads_gives_the_same_bits) {
+    scene s = self_attention(28), same;
+    run one, three;
+    s.n_q = s.n_k = 100;
+    s.d_model = 96;
+    s.d_k = s.d_v = 48;
+    s.relative = true;
+    same = s;
+    run_on_threads(&one, &s, 1);
+    run_on_threads(&three, &same, 3);
+    CHECK(!check_has_failed());
+    CHECK_SAME_BITS(s.count[SCENE_X], one.y, three.y);
+    for (int a = 0; a < SCENE_ARRAYS; a++) {
+        if (s.count[a]) CHECK_SAME_BITS(s.count[a], one.gradient[a], three.gradient[a]);
+    }
+    run_end(&one);
+    run_end(&three);
+}
+
 /* ------------------------------------------------------------------------------ edges, refusals */
 
 TEST(no_keys_give_the_output_bias) {
@@ -468,7 +497,7 @@ TEST(self_attention_of_two_lengths_is_refused) {
 
 TEST(sizes_beyond_the_address_space_are_refused) {
     const attni_mha_input input = {
-        .B = INT64_C(1) << 30, .n_q = INT64_C(1) << 30, .n_k = INT64_C(1) << 30};
+        .B = INT64_C(1) << 40, .n_q = INT64_C(1) << 40, .n_k = INT64_C(1) << 40};
     CHECK_INT(status_of(R(mha_defaults)(8, 4), input), ATTN_E_OVERFLOW);
 }
 
