@@ -77,7 +77,7 @@ TEST(columns_beyond_dim_stay) {
 TEST(half_split_pairs_are_half_the_dimension_apart) {
     const attni_rope rope = rope_of(D, false);
     double x[D] = {0, 1, 0, 0, 0, 0}; /* pair 1 is columns 1 and 4 */
-    const double angle = 5 * pow(10000, -2.0 / D);
+    const double angle = 5 * pow(10000, -2.0 / (double)D);
     CHECK_INT(turn(&rope, 5, x), ATTN_OK);
     CHECK_NEAR(x[1], cos(angle), tolerance);
     CHECK_NEAR(x[4], sin(angle), tolerance);
@@ -86,7 +86,7 @@ TEST(half_split_pairs_are_half_the_dimension_apart) {
 TEST(interleaved_pairs_are_neighbours) {
     const attni_rope rope = rope_of(D, true);
     double x[D] = {0, 0, 1, 0, 0, 0}; /* pair 1 is columns 2 and 3 */
-    const double angle = 5 * pow(10000, -2.0 / D);
+    const double angle = 5 * pow(10000, -2.0 / (double)D);
     CHECK_INT(turn(&rope, 5, x), ATTN_OK);
     CHECK_NEAR(x[2], cos(angle), tolerance);
     CHECK_NEAR(x[3], sin(angle), tolerance);
