@@ -41,7 +41,7 @@ static double slope(attni_activation f, double at) {
 
 /* From -12 to 12, 0 included. */
 static void fill_line(void) {
-    for (int64_t i = 0; i < N; i++) x[i] = (real)((double)(i - N / 2) * (24.0 / N));
+    for (int64_t i = 0; i < N; i++) x[i] = (real)((double)(i - N / 2) * (24.0 / (double)N));
     fill_random(1, N, dy);
 }
 
