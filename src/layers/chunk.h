@@ -8,7 +8,7 @@
 #include "layers/real.h"
 
 /* A multiple of every kernel table's vl; some arrays of 64 doubles fit a small stack frame. */
-enum { CHUNK = 64, CHUNK_LANES = 8 };
+enum { CHUNK = 64, LANES = 8 };
 
 #define LOG2E ((real)1.4426950408889634074)
 
@@ -20,14 +20,18 @@ static inline void chunk_load(int n, const real *x, real fill, real chunk[CHUNK]
     for (int i = n; i < CHUNK; i++) chunk[i] = fill;
 }
 
-/* Lane l takes elements l, l + 8, ...; then the lanes are added in pairs. */
-static inline real chunk_sum(const real chunk[CHUNK]) {
-    real lane[CHUNK_LANES] = {0};
-    for (int i = 0; i < CHUNK; i += CHUNK_LANES) {
-        for (int l = 0; l < CHUNK_LANES; l++) lane[l] += chunk[i + l];
-    }
+/* A sum has LANES partial ones: lane l takes elements l, l + LANES, ... Here they meet, in pairs. */
+static inline real lanes_sum(const real lane[LANES]) {
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+static inline real chunk_sum(const real chunk[CHUNK]) {
+    real lane[LANES] = {0};
+    for (int i = 0; i < CHUNK; i += LANES) {
+        for (int l = 0; l < LANES; l++) lane[l] += chunk[i + l];
+    }
+    return lanes_sum(lane);
 }
 
 #endif

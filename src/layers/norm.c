@@ -6,23 +6,25 @@
 #include "layers/chunk.h"
 
 static real row_mean(int64_t width, const real *x) {
-    real sum = 0, chunk[CHUNK];
-    for (int64_t c = 0; c < width; c += CHUNK) {
-        chunk_load(chunk_length(width, c), x + c, 0, chunk);
-        sum += chunk_sum(chunk);
+    real lane[LANES] = {0};
+    int64_t c = 0;
+    for (; c + LANES <= width; c += LANES) {
+        for (int l = 0; l < LANES; l++) lane[l] += x[c + l];
     }
-    return sum / (real)width;
+    for (int l = 0; c < width; c++, l++) lane[l] += x[c];
+    return lanes_sum(lane) / (real)width;
 }
 
 /* 1 / sqrt(mean of (x - mean)^2 + eps) */
 static real row_inverse(const attni_norm *norm, const real *x, real mean) {
-    real sum = 0, chunk[CHUNK];
-    for (int64_t c = 0; c < norm->width; c += CHUNK) {
-        chunk_load(chunk_length(norm->width, c), x + c, mean, chunk);
-        for (int i = 0; i < CHUNK; i++) chunk[i] = (chunk[i] - mean) * (chunk[i] - mean);
-        sum += chunk_sum(chunk);
+    const int64_t width = norm->width;
+    real lane[LANES] = {0};
+    int64_t c = 0;
+    for (; c + LANES <= width; c += LANES) {
+        for (int l = 0; l < LANES; l++) lane[l] += (x[c + l] - mean) * (x[c + l] - mean);
     }
-    return 1 / real_sqrt(sum / (real)norm->width + (real)norm->eps);
+    for (int l = 0; c < width; c++, l++) lane[l] += (x[c] - mean) * (x[c] - mean);
+    return 1 / real_sqrt(lanes_sum(lane) / (real)width + (real)norm->eps);
 }
 
 static void scale_row(const attni_norm *norm, const real *restrict x, real mean, real inverse,
@@ -59,44 +61,37 @@ typedef struct norm_row {
     real mean_g, mean_g_z; /* of g = dy * gain and of g * z, over the row */
 } norm_row;
 
-/* g and z of the chunk at c, zeros after its end. */
-static void row_chunk(const attni_norm *norm, const norm_row *row, int64_t c, real g[CHUNK],
-                      real z[CHUNK]) {
-    const int length = chunk_length(norm->width, c);
-    chunk_load(length, row->dy + c, 0, g);
-    chunk_load(length, row->x + c, row->mean, z);
-    if (norm->gain) {
-        for (int i = 0; i < length; i++) g[i] *= norm->gain[c + i];
-    }
-    for (int i = 0; i < CHUNK; i++) z[i] = (z[i] - row->mean) * row->inverse;
+static real g_at(const norm_row *row, const real *gain, int64_t c) {
+    return gain ? row->dy[c] * gain[c] : row->dy[c];
 }
+static real z_at(const norm_row *row, int64_t c) { return (row->x[c] - row->mean) * row->inverse; }
 
 static void row_sums(const attni_norm *norm, norm_row *row) {
-    real sum_g = 0, sum_g_z = 0, g[CHUNK], z[CHUNK];
-    for (int64_t c = 0; c < norm->width; c += CHUNK) {
-        row_chunk(norm, row, c, g, z);
-        sum_g += chunk_sum(g);
-        for (int i = 0; i < CHUNK; i++) z[i] *= g[i];
-        sum_g_z += chunk_sum(z);
+    const int64_t width = norm->width;
+    real g[LANES] = {0}, g_z[LANES] = {0};
+    int64_t c = 0;
+    for (; c + LANES <= width; c += LANES) {
+        for (int l = 0; l < LANES; l++) {
+            g[l] += g_at(row, norm->gain, c + l);
+            g_z[l] += g_at(row, norm->gain, c + l) * z_at(row, c + l);
+        }
     }
-    row->mean_g = norm->rms ? 0 : sum_g / (real)norm->width; /* RMS norm subtracts no mean */
-    row->mean_g_z = sum_g_z / (real)norm->width;
+    for (int l = 0; c < width; c++, l++) {
+        g[l] += g_at(row, norm->gain, c);
+        g_z[l] += g_at(row, norm->gain, c) * z_at(row, c);
+    }
+    row->mean_g = norm->rms ? 0 : lanes_sum(g) / (real)width; /* RMS norm subtracts no mean */
+    row->mean_g_z = lanes_sum(g_z) / (real)width;
 }
 
 /* dx = inverse * (g - mean(g) - z * mean(g z)): the mean and the deviation depend on x too. */
-static void input_gradient(const attni_norm *norm, const norm_row *row, bool add, real *dx) {
-    real g[CHUNK], z[CHUNK];
-    for (int64_t c = 0; c < norm->width; c += CHUNK) {
-        const int length = chunk_length(norm->width, c);
-        row_chunk(norm, row, c, g, z);
-        for (int i = 0; i < CHUNK; i++) {
-            g[i] = row->inverse * (g[i] - row->mean_g - z[i] * row->mean_g_z);
-        }
-        if (add) {
-            for (int i = 0; i < length; i++) dx[c + i] += g[i];
-        } else {
-            memcpy(dx + c, g, (size_t)length * sizeof *dx);
-        }
+static void input_gradient(const attni_norm *norm, const norm_row *row, bool add,
+                           real *restrict dx) {
+    const real *gain = norm->gain;
+    const norm_row r = *row;
+    for (int64_t c = 0; c < norm->width; c++) {
+        const real d = r.inverse * (g_at(&r, gain, c) - r.mean_g - z_at(&r, c) * r.mean_g_z);
+        dx[c] = add ? dx[c] + d : d;
     }
 }
 

@@ -29,7 +29,8 @@ TEST(a_share_of_p_is_dropped_and_the_rest_divided_by_1_minus_p) {
             CHECK(y[i] == 0 || y[i] == (real)(1 / (1 - p)));
             dropped += y[i] == 0;
         }
-        CHECK_NEAR((double)dropped / N, p, 5 * sqrt(p * (1 - p) / N)); /* 5 deviations */
+        CHECK_NEAR((double)dropped / (double)N, p,
+                   5 * sqrt(p * (1 - p) / (double)N)); /* 5 deviations */
     }
 }
 
@@ -68,7 +69,7 @@ TEST(seeds_and_streams_are_independent) {
         int64_t same = 0;
         ones(&others[k], again);
         for (int64_t i = 0; i < N; i++) same += y[i] == again[i];
-        CHECK_NEAR((double)same / N, 0.5, 5 * sqrt(0.25 / N));
+        CHECK_NEAR((double)same / (double)N, 0.5, 5 * sqrt(0.25 / (double)N));
     }
 }
 

@@ -16,8 +16,9 @@ static const int64_t widths[] = {1, 2, 7, 63, 64, 65, 200};
 enum { N_WIDTHS = sizeof widths / sizeof widths[0] };
 static const attni_norm_saved saved = {mean, inverse};
 
-/* Sums are at most 12 additions deep and their terms below 1: means and inverse deviations (below
- * 2 for uniform rows) are off by some 30 roundings, z and y by 70, products with them by 200. */
+/* Sums are at most 28 additions deep and their terms average below 1/2: means are off by some 14
+ * roundings, inverse deviations (below 2 for uniform rows) by 20, z and y by 70, and sums of
+ * products with them by 200. */
 #define FORWARD_TOLERANCE  (100 * UNIT)
 #define BACKWARD_TOLERANCE (400 * UNIT)
 

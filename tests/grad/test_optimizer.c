@@ -97,11 +97,11 @@ TEST(a_parabola_is_descended_to_its_bottom) {
     attni_adamw adamw = attni_adamw_defaults(0.05);
     start(0);
     for (adamw.step = 1; adamw.step <= 1000; adamw.step++) {
-        for (int i = 0; i < N; i++) grad[i] = 2 * (param[i] - (real)i / N);
+        for (int i = 0; i < N; i++) grad[i] = 2 * (param[i] - (real)i / (real)N);
         adamw.rate = 0.05 / (1 + 0.02 * (double)adamw.step);
         R(adamw_step)(&adamw, N, param, grad, m, v);
     }
-    for (int i = 0; i < N; i++) CHECK_NEAR((double)param[i], (double)i / N, 1e-4);
+    for (int i = 0; i < N; i++) CHECK_NEAR((double)param[i], (double)i / (double)N, 1e-4);
 }
 
 TEST(the_sum_of_squares_takes_every_element_once) {
