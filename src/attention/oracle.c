@@ -55,21 +55,6 @@ attn_status attn_reference(const attn_args *args, const attn_tensor *out, const 
 
 /* ------------------------------------------------------------------------------------ backward */
 
-static attn_status check_wanted(const attn_args *a, const char *name, const attn_tensor *t,
-                                const int64_t shape[4], attn_error *err) {
-    if (!t->data) return ATTN_OK;
-    return attni_check_result(a, name, t, shape, 1u << a->q.dtype | 1u << ATTN_F64, true, err);
-}
-
-static attn_status gradients_check(const attn_args *a, const attn_results *results,
-                                   const attn_gradients *g, attn_error *err) {
-    if (!results || !results->dout.data) return attni_fail(err, ATTN_E_NULL, "dout: NULL");
-    if (!g) return attni_fail(err, ATTN_E_NULL, "gradients: NULL");
-    ATTN_TRY(check_wanted(a, "dq", &g->dq, a->q.shape, err));
-    ATTN_TRY(check_wanted(a, "dk", &g->dk, a->k.shape, err));
-    return check_wanted(a, "dv", &g->dv, a->v.shape, err);
-}
-
 /* Everything one backward pass needs. */
 typedef struct backward {
     const attn_args *a;
@@ -193,7 +178,8 @@ attn_status attn_reference_backward(const attn_args *args, const attn_results *r
                                     const attn_gradients *gradients, attn_error *err) {
     attn_args full;
     ATTN_TRY(attni_args_check(args, &full, err));
-    ATTN_TRY(gradients_check(&full, results, gradients, err));
+    ATTN_TRY(attni_results_check(&full, results, false, err));
+    ATTN_TRY(attni_gradients_check(&full, results, gradients, true, err));
     backward w = {.a = &full,
                   .dout = &results->dout,
                   .wanted = gradients,
