@@ -149,7 +149,7 @@ static bool set_native(golden_problem *p, const golden *g) {
 /* What the loss says, and room for what it means for the inputs. */
 static void set_gradients(golden_problem *p, const golden *g) {
     p->dout = golden_tensor(p, g->json, "dO", (int64_t[]){g->H, g->n_q, g->d_v});
-    p->gradients = (attn_gradients){.struct_size = sizeof p->gradients};
+    attn_gradients_init(&p->gradients);
     if (!p->dout.data) return;
     p->gradients.dq = golden_room(p, g->H, g->n_q, g->d_k);
     p->gradients.dk = golden_room(p, g->H_kv, g->n_k, g->d_k);

@@ -561,7 +561,7 @@ static bool make_dout(problem *p, random_stream *r) {
 bool problem_make_backward(problem *p, unsigned wanted) {
     random_stream r = random_begin(p->spec.seed, STREAM_GRADIENTS);
     attn_gradients *g = &p->gradients;
-    *g = (attn_gradients){.struct_size = sizeof *g};
+    attn_gradients_init(g);
     if (!make_dout(p, &r) || !make_dqkv(p, wanted, &r)) return false;
     if ((wanted & WANT_DBIAS) && p->args.bias.data && !make_dbias(p, &r)) return false;
     if ((wanted & WANT_DSINKS) && p->args.sinks &&
