@@ -24,22 +24,12 @@
 
 static const double ln2 = 0.69314718055994530942, u64 = 0x1p-53;
 
-typedef struct row_model {
-    const problem *p;
-    attn_args full;        /* with scale filled in */
-    int64_t s, b, h, i;    /* sequence, batch, head, row in the sequence */
-    int64_t row, key0;     /* packed index of the row and of key 0 */
-    double u, common;      /* errors that every weight has */
-    double *w, *z, *error; /* (n_k) weights, biased scores, relative weight errors */
-} row_model;
-
-/* S(n) above. */
-static double sum_error(double n) { return fmin(n, 4 * sqrt(n)); }
+double bound_sum(double n) { return fmin(n, 4 * sqrt(n)); }
 
 static double real_epsilon(const problem *p) { return p->spec.dtype == ATTN_F64 ? u64 : 0x1p-24; }
 
 /* M_j: how large the parts of a logit are before they cancel. */
-static double logit_size(const row_model *m, int64_t j) {
+static double logit_size(const bound_row *m, int64_t j) {
     const attn_args *a = &m->full;
     const int64_t h_kv = m->h / (a->q.shape[1] / a->k.shape[1]);
     double size = 0;
@@ -61,10 +51,10 @@ static double logit_size(const row_model *m, int64_t j) {
 }
 
 /* Fills error[] with the relative error of each weight and returns that of the denominator. */
-static double weight_errors(row_model *m) {
+static double weight_errors(bound_row *m) {
     const attn_args *a = &m->full;
     const int64_t n = problem_keys(m->p, m->s);
-    const double per_logit = (sum_error((double)a->q.shape[3]) + 16) * (m->u + u64);
+    const double per_logit = (bound_sum((double)a->q.shape[3]) + 16) * (m->u + u64);
     double top = -INFINITY, seen = 0, denominator = 0;
     for (int64_t j = 0; j < n; j++) top = fmax(top, m->z[j]);
     for (int64_t j = 0; j < n; j++) {
@@ -83,16 +73,16 @@ static double weight_errors(row_model *m) {
     return denominator;
 }
 
-/* Bound of out[d] of the row: sum w |v| (own error + the denominator's). */
-static double output_bound(const row_model *m, double denominator, int64_t d) {
+/* sum w |v| (own error + the denominator's) */
+double bound_output(const bound_row *m, int64_t d) {
     const attn_args *a = &m->full;
     const int64_t n = problem_keys(m->p, m->s), h_kv = m->h / (a->q.shape[1] / a->k.shape[1]);
     double bound = 0, largest = 0;
-    if (isinf(denominator)) return INFINITY;
+    if (isinf(m->denominator)) return INFINITY;
     for (int64_t j = 0; j < n; j++) {
         if (m->z[j] == -INFINITY) continue;
         const double v = fabs(tensor_get(&a->v, m->b, h_kv, m->key0 + j, d)) / (1 - a->dropout);
-        bound += m->w[j] * v * (m->error[j] + denominator + m->common);
+        bound += m->w[j] * v * (m->error[j] + m->denominator + m->common);
         largest = fmax(largest, v);
     }
     /* Weights under the normal range are taken as 0, products may be subnormal. */
@@ -100,62 +90,25 @@ static double output_bound(const row_model *m, double denominator, int64_t d) {
     return bound + (double)(n + 1) * tiny * (1 + largest);
 }
 
-/* Half an ulp of the output type where it is narrower than the arithmetic. */
-static double store_bound(attn_dtype dtype, double x) {
+double bound_store(attn_dtype dtype, double x) {
     if (dtype == ATTN_F16) return fmax(fabs(x) * 0x1p-11, 0x1p-25);
     if (dtype == ATTN_BF16) return fmax(fabs(x) * 0x1p-8, 0x1p-134);
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------- comparisons */
+/* ---------------------------------------------------------------------------------------- rows */
 
-typedef struct comparison {
-    const char *name;
-    double actual, expected, bound;
-    int64_t column;
-} comparison;
-
-static bool compare(const row_model *m, const comparison *c, double *worst) {
-    const double error = fabs(c->actual - c->expected);
-    const bool same = c->actual == c->expected; /* also two infinities */
-    if (worst && !same && isfinite(c->bound)) *worst = fmax(*worst, error / c->bound);
-    if (same || error <= c->bound) return true;
-    check_failed(__FILE__, __LINE__,
-                 "%s[b=%" PRId64 " h=%" PRId64 " row=%" PRId64 " c=%" PRId64
-                 "] is %.17g, the oracle has %.17g: off by %.3g, allowed %.3g\n    %s",
-                 c->name, m->b, m->h, m->row, c->column, c->actual, c->expected, error, c->bound,
-                 m->p->text);
-    return false;
-}
-
-/* One row; out and lse are the oracle's, in f64. */
-static bool check_row(row_model *m, const attn_tensor *out, const attn_tensor *lse, double *worst) {
-    const problem *p = m->p;
+static void fill_row(bound_row *m) {
     const attni_ref_stages stages = {.biased = m->z, .weights = m->w};
-    double ignored;
-    attni_ref_row(&m->full, m->s, m->h, m->i, &stages, NULL, &ignored, m->error, NULL);
-    const double n = (double)problem_keys(p, m->s);
+    attni_ref_row(&m->full, m->s, m->h, m->i, &stages, NULL, &m->lse, m->error, NULL);
+    const double n = (double)problem_keys(m->p, m->s);
     m->common =
-        m->u * (2 * sum_error(fmin(n, ATTNI_KEY_TILE)) + 5 * ceil(n / ATTNI_KEY_TILE) + 12) +
-        u64 * (2 * sum_error(n) + 12);
-    const double denominator = weight_errors(m);
-    for (int64_t d = 0; d < p->out.shape[3]; d++) {
-        comparison c = {.name = "out", .column = d};
-        c.actual = tensor_get(&p->out, m->b, m->h, m->row, d);
-        c.expected = tensor_get(out, m->b, m->h, m->row, d);
-        c.bound = output_bound(m, denominator, d);
-        c.bound += store_bound(p->spec.dtype, fabs(c.expected) + c.bound);
-        if (!compare(m, &c, worst)) return false;
-    }
-    comparison c = {.name = "lse"};
-    c.actual = tensor_get(&p->lse, m->b, m->h, m->row, 0);
-    c.expected = tensor_get(lse, m->b, m->h, m->row, 0);
-    c.bound = denominator + m->common + (m->u + 4 * u64) * (1 + fabs(c.expected));
-    return compare(m, &c, worst);
+        m->u * (2 * bound_sum(fmin(n, ATTNI_KEY_TILE)) + 5 * ceil(n / ATTNI_KEY_TILE) + 12) +
+        u64 * (2 * bound_sum(n) + 12);
+    m->denominator = weight_errors(m);
 }
 
-static bool check_rows(row_model *m, const attn_tensor *out, const attn_tensor *lse,
-                       double *worst) {
+static bool each_row(bound_row *m, bound_look *look, void *user) {
     const attn_args *a = &m->full;
     for (m->s = 0; m->s < m->p->spec.B; m->s++) {
         const attni_ref_sequence seq = attni_ref_sequence_at(a, m->s);
@@ -165,33 +118,83 @@ static bool check_rows(row_model *m, const attn_tensor *out, const attn_tensor *
         for (m->h = 0; m->h < a->q.shape[1]; m->h++) {
             for (m->i = 0; m->i < rows; m->i++) {
                 m->row = seq.row0 + m->i;
-                if (!check_row(m, out, lse, worst)) return false;
+                fill_row(m);
+                if (!look(m, user)) return false;
             }
         }
     }
     return true;
 }
 
-bool bound_check(const problem *p, double *worst) {
-    const int64_t *n = p->out.shape, n_k = p->args.k.shape[2];
-    row_model m = {.p = p, .full = p->args, .u = real_epsilon(p)};
+bool bound_each_row(const problem *p, bound_look *look, void *user) {
+    const int64_t n_k = p->args.k.shape[2];
+    bound_row m = {.p = p, .full = p->args, .u = real_epsilon(p)};
     if (m.full.scale == ATTN_SCALE_AUTO) m.full.scale = 1 / sqrt((double)p->spec.d_k);
-    double *memory =
-        calloc((size_t)(n[0] * n[1] * n[2] * (n[3] + 1) + 3 * n_k + 1), sizeof *memory);
-    bool ok = false;
+    double *memory = calloc((size_t)(3 * n_k + 1), sizeof *memory);
     if (!memory) {
-        check_failed(__FILE__, __LINE__, "no memory for the oracle of %s", p->text);
+        check_failed(__FILE__, __LINE__, "no memory for the rows of %s", p->text);
         return false;
     }
     m.w = memory;
     m.z = m.w + n_k;
     m.error = m.z + n_k;
-    const attn_tensor out = attn_tensor_bhsd(m.error + n_k, ATTN_F64, n[0], n[1], n[2], n[3]);
-    const attn_tensor lse = attn_tensor_bhsd((double *)out.data + n[0] * n[1] * n[2] * n[3],
-                                             ATTN_F64, n[0], n[1], n[2], 1);
+    const bool ok = each_row(&m, look, user);
+    free(memory);
+    return ok;
+}
+
+/* ---------------------------------------------------------------------------------- comparisons */
+
+bool bound_holds(const problem *p, const bound_comparison *c, double *worst) {
+    const double error = fabs(c->actual - c->expected);
+    const bool same = c->actual == c->expected; /* also two infinities */
+    if (worst && !same && isfinite(c->bound)) *worst = fmax(*worst, error / c->bound);
+    if (same || error <= c->bound) return true;
+    check_failed(__FILE__, __LINE__,
+                 "%s[b=%" PRId64 " h=%" PRId64 " row=%" PRId64 " c=%" PRId64
+                 "] is %.17g, the oracle has %.17g: off by %.3g, allowed %.3g\n    %s",
+                 c->name, c->at[0], c->at[1], c->at[2], c->at[3], c->actual, c->expected, error,
+                 c->bound, p->text);
+    return false;
+}
+
+/* The oracle's results, in f64. */
+typedef struct oracle {
+    attn_tensor out, lse;
+    double *worst;
+} oracle;
+
+static bool check_row(bound_row *m, void *user) {
+    const oracle *o = user;
+    const problem *p = m->p;
+    for (int64_t d = 0; d < p->out.shape[3]; d++) {
+        bound_comparison c = {.name = "out", .at = {m->b, m->h, m->row, d}};
+        c.actual = tensor_get(&p->out, m->b, m->h, m->row, d);
+        c.expected = tensor_get(&o->out, m->b, m->h, m->row, d);
+        c.bound = bound_output(m, d);
+        c.bound += bound_store(p->spec.dtype, fabs(c.expected) + c.bound);
+        if (!bound_holds(p, &c, o->worst)) return false;
+    }
+    bound_comparison c = {.name = "lse", .at = {m->b, m->h, m->row, 0}};
+    c.actual = tensor_get(&p->lse, m->b, m->h, m->row, 0);
+    c.expected = tensor_get(&o->lse, m->b, m->h, m->row, 0);
+    c.bound = m->denominator + m->common + (m->u + 4 * u64) * (1 + fabs(c.expected));
+    return bound_holds(p, &c, o->worst);
+}
+
+bool bound_check(const problem *p, double *worst) {
+    const int64_t *n = p->out.shape;
+    double *memory = calloc((size_t)(n[0] * n[1] * n[2] * (n[3] + 1) + 1), sizeof *memory);
     attn_error err = {""};
-    if (attn_reference(&p->args, &out, &lse, &err) == ATTN_OK) {
-        ok = check_rows(&m, &out, &lse, worst);
+    bool ok = false;
+    if (!memory) {
+        check_failed(__FILE__, __LINE__, "no memory for the oracle of %s", p->text);
+        return false;
+    }
+    oracle o = {.out = attn_tensor_bhsd(memory, ATTN_F64, n[0], n[1], n[2], n[3]), .worst = worst};
+    o.lse = attn_tensor_bhsd(memory + n[0] * n[1] * n[2] * n[3], ATTN_F64, n[0], n[1], n[2], 1);
+    if (attn_reference(&p->args, &o.out, &o.lse, &err) == ATTN_OK) {
+        ok = bound_each_row(p, check_row, &o);
     } else {
         check_failed(__FILE__, __LINE__, "oracle: %s\n    %s", err.message, p->text);
     }

@@ -4,88 +4,16 @@
  * is visible comes from problem_sees(), one condition after another. Also rows that see nothing
  * at all. */
 #include "isas.h"
-#include "problem.h"
+#include "poison.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------- poison */
-
-enum { QUIET_NAN, FULL_NAN, PLUS_INFINITY, MINUS_INFINITY, KINDS };
-
-static uint64_t poison_bits(attn_dtype dtype, int kind) {
-    static const uint64_t bits[4][KINDS] = {
-        [ATTN_F32] = {0x7fc00000, 0x7fffffff, 0x7f800000, 0xff800000},
-        [ATTN_F64] = {0x7ff8000000000000, 0x7fffffffffffffff, 0x7ff0000000000000,
-                      0xfff0000000000000},
-        [ATTN_F16] = {0x7e00, 0x7fff, 0x7c00, 0xfc00},
-        [ATTN_BF16] = {0x7fc0, 0x7fff, 0x7f80, 0xff80}};
-    return bits[dtype][kind];
-}
-
-static void set_bits(void *element, attn_dtype dtype, uint64_t bits) {
-    const uint32_t half = (uint32_t)bits;
-    const uint16_t quarter = (uint16_t)bits;
-    switch (attn_dtype_size(dtype)) {
-    case 8: memcpy(element, &bits, 8); break;
-    case 4: memcpy(element, &half, 4); break;
-    default: memcpy(element, &quarter, 2); break;
-    }
-}
-
-/* All columns of row i, or one of them. */
-static void poison_row(const attn_tensor *t, const int64_t at[3], int64_t column, int kind) {
-    for (int64_t d = 0; d < t->shape[3]; d++) {
-        if (column >= 0 && d != column) continue;
-        set_bits(tensor_at(t, (const int64_t[4]){at[0], at[1], at[2], d}), t->dtype,
-                 poison_bits(t->dtype, kind));
-    }
-}
-
 /* ---------------------------------------------------------------------------------------- cases */
 
-static const struct {
-    uint64_t seed;
-    unsigned features;
-} cases[] = {
-    {1, PROBLEM_CAUSAL},
-    {2, PROBLEM_CAUSAL | PROBLEM_OFFSET},
-    {3, PROBLEM_WINDOW},
-    {4, PROBLEM_MASK},
-    {5, PROBLEM_BIAS},
-    {6, PROBLEM_BIAS},
-    {7, PROBLEM_PATTERN},
-    {8, PROBLEM_PATTERN | PROBLEM_CAUSAL},
-    {9, PROBLEM_LENGTHS},
-    {10, PROBLEM_LENGTHS | PROBLEM_CAUSAL},
-    {11, PROBLEM_PACKED | PROBLEM_WINDOW},
-    {12, PROBLEM_MASK | PROBLEM_BIAS | PROBLEM_CAUSAL | PROBLEM_SINKS},
-    {13, PROBLEM_EVERYTHING & ~PROBLEM_PACKED},
-    {14, PROBLEM_EVERYTHING & ~PROBLEM_LENGTHS},
-    {15, PROBLEM_MASK | PROBLEM_SOFTCAP | PROBLEM_ALIBI | PROBLEM_DROPOUT},
-};
-enum { CASES = sizeof cases / sizeof cases[0] };
-
 static const attn_dtype dtypes[4] = {ATTN_F32, ATTN_F64, ATTN_F16, ATTN_BF16};
-
-static bool make_case(problem *p, int c, attn_dtype dtype) {
-    const problem_spec spec = {.seed = 40 + cases[c].seed,
-                               .dtype = dtype,
-                               .B = 2,
-                               .H = 2,
-                               .H_kv = 1 + c % 2,
-                               .n_q = 27,
-                               .n_k = c % 3 == 0 ? 230 : 60,
-                               .d_k = 5,
-                               .d_v = 9,
-                               .features = cases[c].features,
-                               .layout = c % 2 ? LAYOUT_PADDED : LAYOUT_BHSD};
-    if (problem_make(p, &spec)) return true;
-    problem_free(p);
-    return false;
-}
 
 /* A problem, what came out of it clean, and its inputs as they were. */
 typedef struct subject {
@@ -137,7 +65,7 @@ static void subject_end(subject *s) {
 static bool subject_begin(subject *s, attn_ctx *ctx, int c, attn_dtype dtype) {
     memset(s, 0, sizeof *s);
     s->ctx = ctx;
-    if (!make_case(&s->p, c, dtype)) return false;
+    if (!poison_case(&s->p, c, dtype, 27)) return false;
     bool ok = true;
     for (int which = 0; which < BUFFERS; which++) {
         s->input[which] = copy_of(&s->p.buffer[which]);
@@ -254,7 +182,7 @@ static void over_all_cases(attn_isa isa, fact *holds) {
     attn_ctx *ctx = isa_context(isa, 1);
     const int stride = test_rounds(100) < 50 ? 3 : 1; /* a third of them where time is short */
     int64_t placed = 0;
-    for (int x = 0; ctx && x < 4 * CASES && !check_has_failed(); x += stride) {
+    for (int x = 0; ctx && x < 4 * POISON_CASES && !check_has_failed(); x += stride) {
         subject s;
         if (!subject_begin(&s, ctx, x / 4, dtypes[x % 4])) break;
         placed += holds(&s);
@@ -282,7 +210,7 @@ static bool is_seen_by_anyone(const subject *s, const int64_t key[3]) {
 static int64_t hidden_keys(subject *s) {
     const problem *p = &s->p;
     int64_t placed = 0, key[3];
-    for (int kind = 0; kind < KINDS && !check_has_failed(); kind++) {
+    for (int kind = 0; kind < POISONS && !check_has_failed(); kind++) {
         heal(s);
         for (key[0] = 0; key[0] < p->spec.B; key[0]++) {
             const int64_t n = p->args.cu_k ? problem_keys(p, key[0]) : p->spec.n_k;
@@ -313,7 +241,7 @@ static int64_t over_some_keys(subject *s, place_function *place) {
         for (int64_t j = seq; j < n && !check_has_failed(); j += 1 + n / 5) {
             const int64_t key[3] = {seq, j % p->spec.H_kv, j};
             heal(s);
-            placed += place(s, key, (int)((j + seq) % KINDS));
+            placed += place(s, key, (int)((j + seq) % POISONS));
         }
     }
     return placed;
@@ -365,29 +293,6 @@ static int64_t one_query(subject *s) {
     return placed;
 }
 
-/* Is the pair hidden by something else than the bias? */
-static bool is_hidden_anyway(const problem *p, const int64_t at[4]) {
-    problem without = *p;
-    without.args.bias.data = NULL;
-    return !problem_sees(&without, at[0], at[1], at[2], at[3]);
-}
-
-/* An element of the bias stands for several pairs if it repeats; all of them must be hidden. */
-static bool is_element_hidden(const problem *p, const int64_t e[4]) {
-    const int64_t *n = p->args.bias.shape;
-    int64_t at[4] = {0, 0, 0, e[3]};
-    for (at[0] = 0; at[0] < p->spec.B; at[0]++) {
-        if (n[0] > 1 && at[0] != e[0]) continue;
-        for (at[1] = 0; at[1] < p->spec.H; at[1]++) {
-            if (n[1] > 1 && at[1] != e[1]) continue;
-            for (at[2] = 0; at[2] < problem_rows(p, at[0]); at[2]++) {
-                if ((n[2] <= 1 || at[2] == e[2]) && !is_hidden_anyway(p, at)) return false;
-            }
-        }
-    }
-    return true;
-}
-
 static int64_t hidden_bias(subject *s) {
     const problem *p = &s->p;
     const attn_tensor *bias = &p->args.bias;
@@ -400,8 +305,8 @@ static int64_t hidden_bias(subject *s) {
                 e[1] = x / bias->shape[3] / bias->shape[2];
                 e[2] = x / bias->shape[3] % bias->shape[2];
                 e[3] = x % bias->shape[3];
-                if (!is_element_hidden(p, e)) continue;
-                set_bits(tensor_at(bias, e), bias->dtype, poison_bits(bias->dtype, kind));
+                if (!poison_is_bias_hidden(p, e)) continue;
+                poison_element(bias, e, kind);
                 placed++;
             }
         }
@@ -414,13 +319,12 @@ static int64_t hidden_bias(subject *s) {
 static int64_t padding(subject *s) {
     const problem *p = &s->p;
     const attn_tensor *const tensors[3] = {&p->args.q, &p->args.k, &p->args.v};
-    for (int kind = 0; kind < KINDS && !check_has_failed(); kind++) {
+    for (int kind = 0; kind < POISONS && !check_has_failed(); kind++) {
         for (int x = 0; x < 3; x++) {
             const attn_tensor *t = tensors[x];
             const guard *g = &p->buffer[BUFFER_Q + x];
             const size_t size = attn_dtype_size(t->dtype);
-            for (size_t e = 0; e < g->size; e += size)
-                set_bits(g->data + e, t->dtype, poison_bits(t->dtype, kind));
+            poison_buffer(g, t->dtype, kind);
             for (int64_t row = 0; row < t->shape[0] * t->shape[1] * t->shape[2]; row++) {
                 const int64_t at[4] = {row / t->shape[2] / t->shape[1],
                                        row / t->shape[2] % t->shape[1], row % t->shape[2], 0};

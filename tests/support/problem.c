@@ -53,7 +53,8 @@ enum {
     STREAM_MASK,
     STREAM_BIAS,
     STREAM_PATTERN,
-    STREAM_NUMBERS
+    STREAM_NUMBERS,
+    STREAM_GRADIENTS = 200
 };
 
 /* ------------------------------------------------------------------------------------- elements */
@@ -88,8 +89,7 @@ void tensor_set(const attn_tensor *t, const int64_t at[4], double x) {
     }
 }
 
-/* Moves to the next index in row-major order; false after the last one. */
-static bool next_index(const int64_t shape[4], int64_t at[4]) {
+bool tensor_next(const int64_t shape[4], int64_t at[4]) {
     for (int k = 3; k >= 0; k--) {
         if (++at[k] < shape[k]) return true;
         at[k] = 0;
@@ -97,15 +97,15 @@ static bool next_index(const int64_t shape[4], int64_t at[4]) {
     return false;
 }
 
-static bool is_empty(const int64_t shape[4]) {
+bool tensor_is_empty(const int64_t shape[4]) {
     return shape[0] == 0 || shape[1] == 0 || shape[2] == 0 || shape[3] == 0;
 }
 
 static void fill_uniform(const attn_tensor *t, random_stream r, double magnitude) {
     int64_t at[4] = {0};
-    if (is_empty(t->shape)) return;
+    if (tensor_is_empty(t->shape)) return;
     do tensor_set(t, at, random_between(&r, -magnitude, magnitude));
-    while (next_index(t->shape, at));
+    while (tensor_next(t->shape, at));
 }
 
 /* -------------------------------------------------------------------------------------- layouts */
@@ -145,7 +145,7 @@ static bool give_memory(problem *p, int which, attn_tensor *t, random_stream *r)
         const int64_t reach = t->stride[k] * (t->shape[k] - 1);
         *(reach < 0 ? &low : &high) += reach;
     }
-    if (is_empty(t->shape)) low = high = 0;
+    if (tensor_is_empty(t->shape)) low = high = 0;
     const size_t size = attn_dtype_size(t->dtype);
     const guard_side side = random_chance(r, 0.5) ? GUARD_BEFORE : GUARD_AFTER;
     if (!guard_alloc(&p->buffer[which], (size_t)(high - low) * size, side)) {
@@ -165,15 +165,15 @@ static bool is_packed(const problem_spec *s) {
     return (s->features & PROBLEM_PACKED) && !(s->features & PROBLEM_LENGTHS);
 }
 
-/* One row holds q, k and v of all heads, side by side. */
-static bool make_qkv(problem *p, attn_tensor *const tensors[3], random_stream *r) {
+/* One row holds q, k and v of all heads, side by side, in the first of their buffers. */
+static bool make_qkv(problem *p, int which, attn_tensor *const tensors[3], random_stream *r) {
     int64_t width = 0;
     for (int x = 0; x < 3; x++) width += tensors[x]->shape[1] * tensors[x]->shape[3];
     const int64_t B = p->args.q.shape[0], n = p->spec.n_q;
     attn_tensor all;
     set_shape(&all, p->spec.dtype, (const int64_t[4]){B, 1, n, width});
     lay_out(&all, LAYOUT_BHSD, r);
-    if (!give_memory(p, BUFFER_Q, &all, r)) return false;
+    if (!give_memory(p, which, &all, r)) return false;
     char *at = all.data;
     for (int x = 0; x < 3; x++) {
         attn_tensor *t = tensors[x];
@@ -197,7 +197,7 @@ static bool make_tensors(problem *p) {
     random_stream r = random_begin(s->seed, STREAM_LAYOUT);
     for (int x = 0; x < 4; x++) set_shape(tensors[x], s->dtype, shapes[x]);
     const bool shared = s->layout == LAYOUT_QKV && s->n_q == s->n_k;
-    if (shared && !make_qkv(p, tensors, &r)) return false;
+    if (shared && !make_qkv(p, BUFFER_Q, tensors, &r)) return false;
     for (int x = shared ? 3 : 0; x < 4; x++) {
         const bool repeated_out = x == 3 && s->layout == LAYOUT_REPEATED; /* would be refused */
         lay_out(tensors[x], repeated_out ? LAYOUT_PADDED : s->layout, &r);
@@ -209,7 +209,7 @@ static bool make_tensors(problem *p) {
 static bool make_lse(problem *p) {
     random_stream r = random_begin(p->spec.seed, STREAM_LAYOUT + 100);
     const int64_t *q = p->args.q.shape;
-    set_shape(&p->lse, p->spec.dtype == ATTN_F64 ? ATTN_F64 : ATTN_F32,
+    set_shape(&p->lse, p->spec.wide_lse || p->spec.dtype == ATTN_F64 ? ATTN_F64 : ATTN_F32,
               (const int64_t[4]){q[0], q[1], q[2], 1});
     lay_out(&p->lse, p->spec.layout == LAYOUT_REPEATED ? LAYOUT_PADDED : p->spec.layout, &r);
     return give_memory(p, BUFFER_LSE, &p->lse, &r);
@@ -324,11 +324,11 @@ static bool make_mask(problem *p) {
     const double change = PICK(&r, 0.5, 0.1, 0.02);
     bool allow = random_chance(&r, 0.5);
     int64_t at[4] = {0};
-    if (is_empty(t->shape)) return true;
+    if (tensor_is_empty(t->shape)) return true;
     do {
         if (random_chance(&r, change)) allow = !allow;
         tensor_set(t, at, allow ? truths[random_below(&r, 4)] : 0);
-    } while (next_index(t->shape, at));
+    } while (tensor_next(t->shape, at));
     return true;
 }
 
@@ -339,11 +339,11 @@ static bool make_bias(problem *p) {
     poison(p, BUFFER_BIAS);
     const double masked = PICK(&r, 0, 0.02, 0.3);
     int64_t at[4] = {0};
-    if (is_empty(t->shape)) return true;
+    if (tensor_is_empty(t->shape)) return true;
     do {
         const double x = random_between(&r, -3, 3);
         tensor_set(t, at, random_chance(&r, masked) ? -INFINITY : x);
-    } while (next_index(t->shape, at));
+    } while (tensor_next(t->shape, at));
     return true;
 }
 
@@ -474,6 +474,10 @@ static void describe(problem *p) {
     append_tensor(p, "out", &p->out);
     append_tensor(p, "mask", &a->mask);
     append_tensor(p, "bias", &a->bias);
+    for (int which = 0; which < GRADIENTS; which++) {
+        const attn_tensor t = problem_gradient(p, which);
+        append_tensor(p, gradient_names[which], &t);
+    }
     append_list(p, "len_q", a->len_q, p->spec.B);
     append_list(p, "len_k", a->len_k, p->spec.B);
     append_list(p, "cu_q", a->cu_q, p->spec.B + 1);
@@ -484,6 +488,90 @@ static void describe(problem *p) {
     append(p, " scale=%g temperature=%g softcap=%g dropout=%g seed=0x%" PRIx64 "%s%s%s", a->scale,
            a->temperature, a->softcap, a->dropout, a->seed, a->alibi ? " alibi" : "",
            a->sinks ? " sinks" : "", a->pattern ? " pattern" : "");
+}
+
+/* ------------------------------------------------------------------------------------ gradients */
+
+const char *const gradient_names[GRADIENTS] = {"dq", "dk", "dv", "dbias", "dsinks", "dscale"};
+
+attn_tensor problem_gradient(const problem *p, int which) {
+    const attn_gradients *g = &p->gradients;
+    const attn_tensor all[GRADIENTS] = {g->dq,
+                                        g->dk,
+                                        g->dv,
+                                        g->dbias,
+                                        attn_tensor_bhsd(g->dsinks, ATTN_F64, 1, 1, 1, p->spec.H),
+                                        attn_tensor_bhsd(g->dscale, ATTN_F64, 1, 1, 1, 1)};
+    return all[which];
+}
+
+/* dq, dk and dv look as q, k and v do, but no two elements may share memory. */
+static bool make_dqkv(problem *p, unsigned wanted, random_stream *r) {
+    const attn_tensor *const inputs[3] = {&p->args.q, &p->args.k, &p->args.v};
+    attn_tensor *const tensors[3] = {&p->gradients.dq, &p->gradients.dk, &p->gradients.dv};
+    const problem_layout layout =
+        p->spec.layout == LAYOUT_REPEATED ? LAYOUT_PADDED : p->spec.layout;
+    for (int x = 0; x < 3; x++) set_shape(tensors[x], p->spec.dtype, inputs[x]->shape);
+    const bool shared = layout == LAYOUT_QKV && p->spec.n_q == p->spec.n_k;
+    if (shared && !make_qkv(p, BUFFER_DQ, tensors, r)) return false;
+    for (int x = 0; x < 3; x++) {
+        if (!shared) lay_out(tensors[x], layout, r);
+        if (!(wanted & WANT_DQ << x)) {
+            tensors[x]->data = NULL;
+        } else if (!shared && !give_memory(p, BUFFER_DQ + x, tensors[x], r)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The shape of the bias. A sliding view (row stride minus column stride) and strides of 0 are sums
+ * over what shares an element. */
+static bool make_dbias(problem *p, random_stream *r) {
+    attn_tensor *t = &p->gradients.dbias;
+    set_shape(t, random_chance(r, 0.5) ? ATTN_F32 : ATTN_F64, p->args.bias.shape);
+    lay_out(t, random_chance(r, 0.5) ? LAYOUT_PADDED : LAYOUT_REVERSED, r);
+    const int64_t kind = random_below(r, 6), step = (int64_t)PICK(r, 1, 1, 2, -1);
+    if (kind == 0) t->stride[2] = -t->stride[3];
+    if (kind == 1) t->stride[random_below(r, 4)] = 0;
+    for (int k = 0; k < 4; k++) t->stride[k] *= step;
+    return give_memory(p, BUFFER_DBIAS, t, r);
+}
+
+static bool make_numbers_room(problem *p, int which, int64_t n, double **to) {
+    attn_tensor t = attn_tensor_bhsd(NULL, ATTN_F64, 1, 1, 1, n);
+    random_stream r = random_begin(p->spec.seed, STREAM_GRADIENTS + (uint64_t)which);
+    if (!give_memory(p, which, &t, &r)) return false;
+    *to = t.data;
+    return true;
+}
+
+static bool make_dout(problem *p, random_stream *r) {
+    const problem_layout layout = p->spec.layout;
+    set_shape(&p->dout, p->spec.dtype, p->out.shape);
+    lay_out(&p->dout, layout, r);
+    if (!give_memory(p, BUFFER_DOUT, &p->dout, r)) return false;
+    poison(p, BUFFER_DOUT);
+    random_stream numbers = random_begin(p->spec.seed, STREAM_GRADIENTS + 101);
+    fill_uniform(&p->dout, random_begin(p->spec.seed, STREAM_GRADIENTS + 102),
+                 PICK(&numbers, 1e-3, 1, 1, 10));
+    return true;
+}
+
+bool problem_make_backward(problem *p, unsigned wanted) {
+    random_stream r = random_begin(p->spec.seed, STREAM_GRADIENTS);
+    attn_gradients *g = &p->gradients;
+    attn_gradients_init(g);
+    if (!make_dout(p, &r) || !make_dqkv(p, wanted, &r)) return false;
+    if ((wanted & WANT_DBIAS) && p->args.bias.data && !make_dbias(p, &r)) return false;
+    if ((wanted & WANT_DSINKS) && p->args.sinks &&
+        !make_numbers_room(p, BUFFER_DSINKS, p->spec.H, &g->dsinks))
+        return false;
+    if ((wanted & WANT_DSCALE) && !make_numbers_room(p, BUFFER_DSCALE, 1, &g->dscale)) return false;
+    for (int which = BUFFER_DQ; which <= BUFFER_DSCALE; which++) poison(p, which);
+    describe(p);
+    problem_remember(p);
+    return !check_has_failed();
 }
 
 /* -------------------------------------------------------------------------------- make and free */
@@ -522,7 +610,8 @@ void problem_free(problem *p) {
 void problem_remember(problem *p) {
     for (int which = 0; which < BUFFERS; which++) {
         const guard *g = &p->buffer[which];
-        if (!p->before[which]) p->before[which] = malloc(g->size + 1);
+        free(p->before[which]);
+        p->before[which] = malloc(g->size + 1);
         if (!p->before[which]) {
             check_failed(__FILE__, __LINE__, "no memory for %s", p->text);
             return;
@@ -531,21 +620,32 @@ void problem_remember(problem *p) {
     }
 }
 
+/* The buffer in which a tensor lies. */
+static int buffer_of(const problem *p, const attn_tensor *t) {
+    const unsigned char *at = t->data;
+    for (int which = 0; which < BUFFERS; which++) {
+        const guard *g = &p->buffer[which];
+        if (g->size > 0 && at >= g->data && at < g->data + g->size) return which;
+    }
+    return -1;
+}
+
 /* Copies what an output now holds into the remembered bytes: these may change. */
-static void accept_output(problem *p, int which, const attn_tensor *t) {
+static void accept_output(problem *p, const attn_tensor *t) {
+    const int which = t->data && !tensor_is_empty(t->shape) ? buffer_of(p, t) : -1;
     int64_t at[4] = {0};
-    if (is_empty(t->shape)) return;
+    if (which < 0) return;
     do {
         const unsigned char *element = tensor_at(t, at);
         memcpy(p->before[which] + (element - p->buffer[which].data), element,
                attn_dtype_size(t->dtype));
-    } while (next_index(t->shape, at));
+    } while (tensor_next(t->shape, at));
 }
 
-static bool is_untouched(problem *p) {
-    static const char *const names[BUFFERS] = {"q", "k", "v", "out", "lse", "mask", "bias"};
-    accept_output(p, BUFFER_OUT, &p->out);
-    accept_output(p, BUFFER_LSE, &p->lse);
+static bool is_untouched(const problem *p) {
+    static const char *const names[BUFFERS] = {"q",    "k",     "v",      "out",   "lse",
+                                               "mask", "bias",  "dout",   "dq",    "dk",
+                                               "dv",   "dbias", "dsinks", "dscale"};
     for (int which = 0; which < BUFFERS; which++) {
         const guard *g = &p->buffer[which];
         for (size_t x = 0; x < g->size; x++) {
@@ -563,13 +663,17 @@ static bool is_untouched(problem *p) {
     return true;
 }
 
-bool problem_run(problem *p, attn_ctx *ctx) {
+/* One of the engine's two passes; need() says how many bytes of workspace it needs. */
+typedef attn_status need_function(problem *p, attn_ctx *ctx, size_t *bytes, attn_error *err);
+typedef attn_status pass_function(problem *p, attn_ctx *ctx, attn_error *err);
+
+static bool run_pass(problem *p, attn_ctx *ctx, need_function *need, pass_function *pass) {
     attn_error err = {""};
     guard workspace = {0};
     bool ok = false;
     size_t bytes = 0;
     describe(p);
-    attn_status status = attn_forward_workspace(ctx, &p->args, &bytes, &err);
+    attn_status status = need(p, ctx, &bytes, &err);
     if (status != ATTN_OK) goto done;
     if (!guard_alloc(&workspace, bytes, p->spec.seed & 1 ? GUARD_BEFORE : GUARD_AFTER)) {
         status = ATTN_E_MEMORY;
@@ -578,7 +682,7 @@ bool problem_run(problem *p, attn_ctx *ctx) {
     p->args.workspace = workspace.data;
     p->args.workspace_size = bytes;
     guard_explain(p->text);
-    status = attn_forward(ctx, &p->args, &p->out, &p->lse, &err);
+    status = pass(p, ctx, &err);
     if (status != ATTN_OK) goto done;
     ok = is_untouched(p);
     if (!guard_intact(&workspace)) {
@@ -595,6 +699,37 @@ done:
     p->args.workspace_size = 0;
     guard_free(&workspace);
     return ok;
+}
+
+static attn_status need_forward(problem *p, attn_ctx *ctx, size_t *bytes, attn_error *err) {
+    return attn_forward_workspace(ctx, &p->args, bytes, err);
+}
+
+static attn_status pass_forward(problem *p, attn_ctx *ctx, attn_error *err) {
+    const attn_status status = attn_forward(ctx, &p->args, &p->out, &p->lse, err);
+    accept_output(p, &p->out);
+    accept_output(p, &p->lse);
+    return status;
+}
+
+bool problem_run(problem *p, attn_ctx *ctx) { return run_pass(p, ctx, need_forward, pass_forward); }
+
+static attn_status need_backward(problem *p, attn_ctx *ctx, size_t *bytes, attn_error *err) {
+    return attn_backward_workspace(ctx, &p->args, &p->gradients, bytes, err);
+}
+
+static attn_status pass_backward(problem *p, attn_ctx *ctx, attn_error *err) {
+    const attn_results results = {.out = p->out, .lse = p->lse, .dout = p->dout};
+    const attn_status status = attn_backward(ctx, &p->args, &results, &p->gradients, err);
+    for (int which = 0; which < GRADIENTS; which++) {
+        const attn_tensor t = problem_gradient(p, which);
+        accept_output(p, &t);
+    }
+    return status;
+}
+
+bool problem_run_backward(problem *p, attn_ctx *ctx) {
+    return run_pass(p, ctx, need_backward, pass_backward);
 }
 
 /* ----------------------------------------------------------------------------------- visibility */

@@ -69,24 +69,54 @@ typedef struct problem_spec {
     int64_t d_k, d_v;
     unsigned features;
     problem_layout layout;
+    bool wide_lse; /* lse in f64 whatever dtype is */
 } problem_spec;
 
 /* A random spec. vl lanes per vector and `lanes` per panel are what sizes are drawn around. */
 problem_spec problem_draw(uint64_t seed, attn_dtype dtype, int vl, int lanes);
 
-enum { BUFFER_Q, BUFFER_K, BUFFER_V, BUFFER_OUT, BUFFER_LSE, BUFFER_MASK, BUFFER_BIAS, BUFFERS };
+enum {
+    BUFFER_Q,
+    BUFFER_K,
+    BUFFER_V,
+    BUFFER_OUT,
+    BUFFER_LSE,
+    BUFFER_MASK,
+    BUFFER_BIAS,
+    BUFFER_DOUT,
+    BUFFER_DQ, /* all of dq, dk and dv where these share rows */
+    BUFFER_DK,
+    BUFFER_DV,
+    BUFFER_DBIAS,
+    BUFFER_DSINKS,
+    BUFFER_DSCALE,
+    BUFFERS
+};
+
+/* The gradients that a problem asks for. */
+enum {
+    WANT_DQ = 1 << 0,
+    WANT_DK = 1 << 1,
+    WANT_DV = 1 << 2,
+    WANT_DBIAS = 1 << 3,  /* ignored without bias */
+    WANT_DSINKS = 1 << 4, /* ignored without sinks */
+    WANT_DSCALE = 1 << 5,
+    WANT_ALL = (1 << 6) - 1
+};
 
 typedef struct problem {
     problem_spec spec;
     attn_args args;
     attn_tensor out, lse;
+    attn_tensor dout;               /* absent before problem_make_backward() */
+    attn_gradients gradients;       /* likewise; those not wanted stay absent */
     guard buffer[BUFFERS];          /* unused ones have size 0 */
     unsigned char *before[BUFFERS]; /* what problem_remember() saw */
     attn_mask *pattern;
     int64_t offsets[PROBLEM_MAX_B], len_q[PROBLEM_MAX_B], len_k[PROBLEM_MAX_B];
     int64_t cu_q[PROBLEM_MAX_B + 1], cu_k[PROBLEM_MAX_B + 1];
     double alibi[PROBLEM_MAX_H], sinks[PROBLEM_MAX_H];
-    char text[1200]; /* the seed and everything else, for messages */
+    char text[2000]; /* the seed and everything else, for messages */
 } problem;
 
 /* Fills *p, which must then stay where it is. On false the test has already failed (no memory). */
@@ -104,14 +134,28 @@ bool problem_sees(const problem *p, int64_t s, int64_t h, int64_t i, int64_t j);
  * pages. False, and a failed test, if it does not return ATTN_OK, if a byte changed that belongs to
  * neither out nor lse, or if it wrote beside the workspace. */
 bool problem_run(problem *p, attn_ctx *ctx);
-/* Takes the bytes as they are now for the ones that problem_run() must keep. */
+/* Takes the bytes as they are now for the ones that a run must keep. */
 void problem_remember(problem *p);
+
+/* Adds dout and room for the wanted gradients, filled with NaN. Values of dout do not depend on the
+ * layout; dbias is f32 or f64, in strides of its own, some of which make elements share memory. */
+bool problem_make_backward(problem *p, unsigned wanted);
+/* Runs attn_backward() on the results of the last problem_run(), as problem_run() runs forward: all
+ * bytes but those of the wanted gradients must stay. */
+bool problem_run_backward(problem *p, attn_ctx *ctx);
+/* The gradients as tensors, f64 vectors among them; absent ones have no data. */
+enum { GRADIENTS = 6 };
+extern const char *const gradient_names[GRADIENTS];
+attn_tensor problem_gradient(const problem *p, int which);
 
 /* An element as double, and back, rounded to the dtype. Strides are taken as they are. */
 double tensor_get(const attn_tensor *t, int64_t b, int64_t h, int64_t i, int64_t j);
 void tensor_set(const attn_tensor *t, const int64_t at[4], double x);
 /* Address of an element. */
 void *tensor_at(const attn_tensor *t, const int64_t at[4]);
+/* Moves to the next index in row-major order; false after the last one. */
+bool tensor_next(const int64_t shape[4], int64_t at[4]);
+bool tensor_is_empty(const int64_t shape[4]);
 
 /* How often to repeat: `full` natively; less under sanitizers and where the environment variable
  * ATTN_TEST_PERCENT says so; at least once. */
