@@ -50,6 +50,7 @@ const attni_kernels TABLE_NAME = {
     .pack_queries = pack_queries,
     .visit = visit_any,
     .product = product_any,
+    .pack_panel = pack_panel,
     .finish = finish,
     .unpack_output = unpack_output,
     .widen = widen,

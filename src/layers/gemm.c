@@ -30,7 +30,6 @@ typedef struct gemm_part {
     int64_t row, rows, column, columns;
     int64_t k, depth;
     char *panels; /* columns of B: one panel after the other, each (depth, lanes) */
-    char *zeros;  /* (K_BLOCK) for the columns that B does not have */
 } gemm_part;
 
 typedef struct gemm_panel {
@@ -53,7 +52,7 @@ static int64_t panel_columns(const attni_kernels *kernels, int64_t columns) {
 
 static size_t worker_bytes(const gemm_job *job) {
     const int64_t columns = panel_columns(job->kernels, job->task_columns);
-    const size_t bytes = (size_t)(columns + 1) * K_BLOCK * job->real_size;
+    const size_t bytes = (size_t)columns * K_BLOCK * job->real_size;
     return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
@@ -83,8 +82,6 @@ static gemm_part part_of(const gemm_job *job, int64_t task, int worker) {
     part.rows = attni_min(job->task_rows, g->m - part.row);
     part.columns = attni_min(job->task_columns, g->n - part.column);
     part.panels = job->scratch + job->worker_bytes * (size_t)worker;
-    part.zeros = part.panels +
-                 (size_t)panel_columns(job->kernels, job->task_columns) * K_BLOCK * job->real_size;
     return part;
 }
 
@@ -106,58 +103,19 @@ static const char *element(const void *matrix, int64_t index, size_t real_size) 
     return (const char *)matrix + index * (int64_t)real_size;
 }
 
-/* Sizes of a full panel row are copied inline: a call of memcpy takes longer than the copy. */
-static void copy_row(char *to, const char *from, size_t bytes) {
-    switch (bytes) {
-    case 32: memcpy(to, from, 32); break;
-    case 64: memcpy(to, from, 64); break;
-    case 96: memcpy(to, from, 96); break;
-    default: memcpy(to, from, bytes);
-    }
-}
-
-/* Rows of B as (depth, lanes), missing columns zero. */
-static void pack_rows(const gemm_part *part, const gemm_panel *panel, const char *b) {
-    const attni_gemm *g = part->job->g;
-    const size_t real = part->job->real_size, bytes = (size_t)panel->n * real,
-                 missing = (size_t)(panel->lanes - panel->n) * real;
-    char *to = panel->packed;
-    for (int64_t c = 0; c < part->depth; c++) {
-        if (g->b_column == 1) {
-            copy_row(to, b, bytes);
-        } else {
-            for (int x = 0; x < panel->n; x++) {
-                memcpy(to + (size_t)x * real, element(b, x * g->b_column, real), real);
-            }
-        }
-        if (missing) memset(to + bytes, 0, missing);
-        to += bytes + missing;
-        b += g->b_row * (ptrdiff_t)real;
-    }
-}
-
-/* The same when the columns of B are contiguous: they are rows of its transpose, packed like
- * queries. */
-static void pack_columns(const gemm_part *part, const gemm_panel *panel, const char *b) {
-    const void *from[ATTNI_MAX_LANES];
-    for (int x = 0; x < panel->lanes; x++) {
-        from[x] = x < panel->n ? element(b, x * part->job->g->b_column, part->job->real_size)
-                               : part->zeros;
-    }
-    part->job->kernels->pack_queries(panel->vecs, part->depth, from, 1, panel->packed);
-}
-
 static void pack_panels(const gemm_part *part) {
     const attni_gemm *g = part->job->g;
     for (int64_t x = 0; x < part->columns;) {
         const gemm_panel panel = panel_of(part, x);
-        const char *b =
-            element(g->b, part->k * g->b_row + panel.column * g->b_column, part->job->real_size);
-        if (g->b_row == 1 && g->b_column != 1) {
-            pack_columns(part, &panel, b);
-        } else {
-            pack_rows(part, &panel, b);
-        }
+        part->job->kernels->pack_panel(
+            &(attni_pack){.vecs = panel.vecs,
+                          .n_columns = panel.n,
+                          .n_rows = part->depth,
+                          .from = element(g->b, part->k * g->b_row + panel.column * g->b_column,
+                                          part->job->real_size),
+                          .row = g->b_row,
+                          .column = g->b_column,
+                          .to = panel.packed});
         x += panel.lanes;
     }
 }
@@ -188,7 +146,6 @@ static void multiply_rows(const gemm_part *part, int64_t row, int64_t rows) {
 static void multiply_task(void *arg, int64_t task, int worker) {
     const gemm_job *job = arg;
     gemm_part part = part_of(job, task, worker);
-    memset(part.zeros, 0, K_BLOCK * job->real_size);
     do { /* also for k = 0, which makes zeros */
         part.depth = attni_min(K_BLOCK, job->g->k - part.k);
         pack_panels(&part);
