@@ -152,11 +152,11 @@ static void run_peer(void *arg) {
         const int64_t at = h * p->n * p->d;
         const float *q = (const float *)s->memory[0] + at, *k = (const float *)s->memory[1] + at;
         const float *v = (const float *)s->memory[2] + at;
-        blas_sgemm(
-            &(blas_sgemm_args){true, p->n, p->n, p->d, 1 / sqrtf((float)p->d), q, k, s->dense});
+        blas_sgemm(&(blas_sgemm_args){false, true, p->n, p->n, p->d, 1 / sqrtf((float)p->d), q, k,
+                                      s->dense});
         for (int64_t i = 0; i < p->n; i++)
             softmax_row(s->dense + i * p->n, p->n, p->causal ? i + 1 : p->n);
-        blas_sgemm(&(blas_sgemm_args){false, p->n, p->d, p->n, 1, s->dense, v,
+        blas_sgemm(&(blas_sgemm_args){false, false, p->n, p->d, p->n, 1, s->dense, v,
                                       (float *)s->memory[3] + at});
     }
 }

@@ -11,9 +11,10 @@
 /* True if OpenBLAS is there; it then uses this many threads. Debian: libopenblas0-pthread. */
 bool blas_open(int threads);
 
-/* Row-major C (m, n) = alpha A (m, k) B, with B (k, n), or (n, k) if transposed. */
+/* Row-major C (m, n) = alpha A B, with A (m, k) and B (k, n), or (k, m) and (n, k) if
+ * transposed. */
 typedef struct blas_sgemm_args {
-    bool transpose_b;
+    bool transpose_a, transpose_b;
     int64_t m, n, k;
     float alpha;
     const float *a, *b;

@@ -102,6 +102,16 @@ typedef struct attni_product {
     ptrdiff_t c_row;
 } attni_product;
 
+/* to (n_rows, lanes) = from (n_rows, n_columns) by strides, the missing columns zero. */
+typedef struct attni_pack {
+    int vecs; /* 2 .. max_vecs */
+    int n_columns;
+    int64_t n_rows;
+    const void *from;
+    ptrdiff_t row, column;
+    void *to;
+} attni_pack;
+
 typedef struct attni_kernels {
     const char *name;
     bool fused;   /* class of result bits: with or without fused multiply-add */
@@ -116,6 +126,7 @@ typedef struct attni_kernels {
     /* product() with add, leaving out the pairs that `weights`, the P^T of a block laid out as a,
      * marks as hidden. */
     void (*product_guarded)(const attni_product *product, const void *weights);
+    void (*pack_panel)(const attni_pack *pack);
     /* Folds the sink logits (lanes, base 2) into stats if given, and turns stats into (max, sum,
      * 1/sum): stats has room for (3, lanes). A lane that saw nothing gets 1/sum = 0. */
     void (*finish)(int vecs, const void *sinks, void *stats);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* product.h - rows of A times a packed panel of B, by the same micro-kernel as attention.
+/* product.h - rows of A times a packed panel of B, by the same micro-kernel as attention; and
+ * how a panel is packed.
  * Called by layers/gemm.c through the table. Touches only its arguments. Tests:
  * tests/kernels/test_gemm.c */
 #ifndef ATTNI_PRODUCT_H
@@ -63,6 +64,65 @@ static void product_any(const attni_product *p) {
     };
     attni_assert(p->vecs >= 2 && p->vecs <= MAX_VECS);
     products[p->vecs](p);
+}
+
+/* -------------------------------------------------------------------- panels of B */
+
+/* Contiguous rows that reach into the last vector, which is read from the end of the row: it may
+ * overlap the one before. */
+INLINE void copy_rows(const int n_v, const attni_pack *p) {
+    const real *from = p->from;
+    real *to = p->to;
+    const int last = p->n_columns - VL;
+    const bool missing = p->n_columns < LANES(n_v);
+    for (int64_t r = 0; r < p->n_rows; r++, from += p->row, to += LANES(n_v)) {
+        if (missing) v_store(to + LANES(n_v - 1), v_zero());
+        UNROLL for (int v = 0; v < n_v - 1; v++) v_store(to + v * VL, v_load(from + v * VL));
+        v_store(to + last, v_load(from + last));
+    }
+}
+
+/* Columns first .. end - 1, one element at a time; those that `from` does not have are zero. */
+static void copy_elements(const attni_pack *p, int first, int end, int64_t first_row) {
+    for (int64_t r = first_row; r < p->n_rows; r++) {
+        real *to = (real *)p->to + r * LANES(p->vecs);
+        const real *from = (const real *)p->from + r * p->row;
+        for (int x = first; x < end; x++) to[x] = x < p->n_columns ? from[x * p->column] : 0;
+    }
+}
+
+/* Contiguous columns, transposed in squares. */
+static void copy_columns(const attni_pack *p) {
+    int x = 0;
+    for (; x + VL <= p->n_columns; x += VL) {
+        int64_t r = 0;
+        for (; r + VL <= p->n_rows; r += VL) {
+            vr square[VL];
+            const real *from = (const real *)p->from + r + x * p->column;
+            real *to = (real *)p->to + r * LANES(p->vecs) + x;
+            UNROLL for (int i = 0; i < VL; i++) square[i] = v_load(from + i * p->column);
+            v_transpose(square);
+            UNROLL for (int i = 0; i < VL; i++) v_store(to + i * LANES(p->vecs), square[i]);
+        }
+        copy_elements(p, x, x + VL, r);
+    }
+    copy_elements(p, x, LANES(p->vecs), 0);
+}
+
+static void pack_panel(const attni_pack *p) {
+    attni_assert(p->vecs >= 2 && p->vecs <= MAX_VECS && p->n_columns <= LANES(p->vecs));
+    const bool rows = p->column == 1 && p->n_columns > LANES(p->vecs - 1);
+    if (rows && p->vecs == 2) {
+        copy_rows(2, p);
+#if MAX_VECS >= 3
+    } else if (rows) {
+        copy_rows(3, p);
+#endif
+    } else if (p->row == 1) {
+        copy_columns(p);
+    } else {
+        copy_elements(p, 0, LANES(p->vecs), 0);
+    }
 }
 
 #endif

@@ -53,6 +53,7 @@ const attni_kernels TABLE_NAME = {
     .product = product_any,
     .backward = backward_any,
     .product_guarded = product_guarded,
+    .pack_panel = pack_panel,
     .finish = finish,
     .unpack_rows = unpack_rows,
     .widen = widen,

@@ -2,6 +2,7 @@
 /* test_gemm.c - matrix products against sums in double: every instruction set, odd shapes,
  * transposed operands, adding, threads. */
 #include "check.h"
+#include "guard.h"
 #include "layers/gemm.h"
 
 #include "attention/context.h"
@@ -60,7 +61,7 @@ static void run(attn_isa isa, int threads, bool f64, const attni_gemm *g) {
     attn_ctx *ctx;
     CHECK_INT(attn_ctx_create(&options, &ctx, NULL), ATTN_OK);
     void *scratch =
-        aligned_alloc(64, attni_gemm_scratch(attni_ctx_kernels(ctx, f64), f64, threads));
+        aligned_alloc(64, attni_gemm_scratch(attni_ctx_kernels(ctx, f64), f64, g, threads));
     attni_gemm_run(attni_ctx_pool(ctx), attni_ctx_kernels(ctx, f64), f64, g, scratch);
     free(scratch);
     attn_ctx_destroy(ctx);
@@ -83,8 +84,9 @@ static attni_gemm make(int64_t m, int64_t n, int64_t k, bool a_transposed, bool 
 }
 
 TEST(products_match_sums_in_double_on_every_instruction_set) {
-    static const int64_t shapes[][3] = {{1, 1, 1},    {3, 5, 2},    {4, 24, 8},  {7, 25, 257},
-                                        {17, 48, 31}, {13, 7, 300}, {64, 96, 0}, {33, 100, 513}};
+    static const int64_t shapes[][3] = {{1, 1, 1},    {3, 5, 2},    {4, 24, 8},   {7, 25, 257},
+                                        {17, 48, 31}, {13, 7, 300}, {64, 96, 0},  {0, 9, 4},
+                                        {6, 0, 4},    {131, 32, 3}, {9, 535, 19}, {33, 100, 513}};
     for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
         if (!attni_kernels_get((attn_isa)isa, false)) continue;
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
@@ -102,18 +104,86 @@ TEST(products_match_sums_in_double_on_every_instruction_set) {
     }
 }
 
+TEST(operands_may_be_strided_both_ways) {
+    for (int f64 = 0; f64 < 2; f64++) {
+        attni_gemm g = make(21, 37, 29, false, false, true);
+        g.a_row = 70, g.a_column = 2;
+        g.b_row = 120, g.b_column = 3;
+        g.c_row = 41;
+        fill(a, f64), fill(b, f64), fill(c, f64);
+        memcpy(first, c, sizeof c);
+        run(ATTN_ISA_AUTO, 1, f64, &g);
+        check_product(&g, f64, first);
+        for (int64_t i = 0; i < g.m; i++) {
+            for (int64_t j = g.n; j < g.c_row; j++) {
+                CHECK(get(c, f64, i * g.c_row + j) == get(first, f64, i * g.c_row + j));
+            }
+        }
+    }
+}
+
+static void multiply_guarded(attn_isa isa, bool a_transposed, bool b_transposed, guard_side side) {
+    const int64_t m = 5, n = 21, k = 11;
+    guard blocks[3]; /* a, b, c */
+    const int64_t sizes[3] = {m * k, k * n, m * n};
+    for (int i = 0; i < 3; i++) {
+        CHECK(guard_alloc(&blocks[i], (size_t)sizes[i] * sizeof(float), side));
+        memset(blocks[i].data, 0, blocks[i].size);
+    }
+    attni_gemm g = make(m, n, k, a_transposed, b_transposed, true);
+    g.a = blocks[0].data, g.b = blocks[1].data, g.c = blocks[2].data;
+    run(isa, 1, false, &g);
+    for (int i = 0; i < 3; i++) {
+        CHECK(guard_intact(&blocks[i]));
+        guard_free(&blocks[i]);
+    }
+}
+
+TEST(products_touch_nothing_beside_their_operands) {
+    guard_explain("a product left its operands");
+    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+        if (!attni_kernels_get((attn_isa)isa, false)) continue;
+        for (int bits = 0; bits < 8; bits++) {
+            multiply_guarded((attn_isa)isa, bits & 1, bits & 2,
+                             bits & 4 ? GUARD_BEFORE : GUARD_AFTER);
+        }
+    }
+}
+
+TEST(instruction_sets_of_a_class_agree_in_every_bit) {
+    const attni_gemm g = make(70, 101, 300, false, true, false);
+    for (int f64 = 0; f64 < 2; f64++) {
+        bool seen[2] = {false, false};
+        static double results[2][70 * 101];
+        fill(a, f64), fill(b, f64);
+        for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+            const attni_kernels *kernels = attni_kernels_get((attn_isa)isa, f64);
+            if (!kernels) continue;
+            run((attn_isa)isa, 1, f64, &g);
+            double *result = results[kernels->fused];
+            const size_t bytes = 70 * 101 * (f64 ? sizeof(double) : sizeof(float));
+            if (!seen[kernels->fused]) memcpy(result, c, bytes);
+            CHECK_MSG(memcmp(result, c, bytes) == 0, "%s differs", kernels->name);
+            seen[kernels->fused] = true;
+        }
+    }
+}
+
 TEST(products_have_the_same_bits_for_any_thread_count) {
-    const attni_gemm g = make(550, 101, 300, false, false, false);
-    fill(a, false), fill(b, false);
-    run(ATTN_ISA_AUTO, 1, false, &g);
-    memcpy(first, c, sizeof c);
-    for (int threads = 2; threads <= 3; threads++) {
 #if defined(__wasm__)
-        SKIP("no threads in this build");
+    SKIP("no threads in this build");
 #endif
-        memset(c, 0, sizeof c);
-        run(ATTN_ISA_AUTO, threads, false, &g);
-        CHECK(memcmp(first, c, 550 * 101 * sizeof(float)) == 0);
+    static const int64_t shapes[][3] = {{550, 101, 300}, {20, 550, 300}, {300, 590, 40}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        const attni_gemm g = make(shapes[s][0], shapes[s][1], shapes[s][2], false, false, false);
+        fill(a, false), fill(b, false);
+        run(ATTN_ISA_AUTO, 1, false, &g);
+        memcpy(first, c, sizeof c);
+        for (int threads = 2; threads <= 5; threads++) {
+            memset(c, 0, sizeof c);
+            run(ATTN_ISA_AUTO, threads, false, &g);
+            CHECK(memcmp(first, c, (size_t)(g.m * g.n) * sizeof(float)) == 0);
+        }
     }
 }
 
