@@ -487,29 +487,29 @@ static void load_dq(const task_state *s, panel *p) {
     p->started = true;
 }
 
-/* d loss / d scale = sum of q . (sum of dS k), as dq is scale times that. */
-static double scale_sum(const task_state *s, const panel *p) {
+/* d loss / d scale = sum of q . (sum of dS k), as dq is scale times that; row by row, so that panels
+ * of any width give the same sum. */
+static void add_dscale(const task_state *s, const panel *p) {
     const attni_plan *f = &s->plan->forward;
+    double *sum = (double *)(s->job->workspace + s->plan->scale_sums) + s->head;
     const void *q[ATTNI_MAX_LANES];
-    double sum = 0;
     real_rows(s, p, &f->args->q, q);
     for (int x = 0; x < p->rows.n; x++) {
+        double dot = 0;
         for (int64_t c = 0; c < f->args->q.shape[3]; c++) {
-            sum += attni_load_real(q[x], f->real_size, c) *
+            dot += attni_load_real(q[x], f->real_size, c) *
                    attni_load_real(p->dq_t, f->real_size, c * lanes_of(s, p) + x);
         }
+        *sum += dot / f->args->temperature;
     }
-    return sum / f->args->temperature;
 }
 
 static void end_dq(const task_state *s, panel *p) {
-    const attni_backward_plan *plan = s->plan;
-    const attni_plan *f = &plan->forward;
+    const attni_plan *f = &s->plan->forward;
     if (!p->started) {
         memset(p->dq_t, 0, (size_t)(f->args->q.shape[3] * lanes_of(s, p)) * f->real_size);
     }
-    if (s->job->gradients->dscale && is_last_range(s))
-        ((double *)(s->job->workspace + plan->scale_sums))[s->head] += scale_sum(s, p);
+    if (s->job->gradients->dscale && is_last_range(s)) add_dscale(s, p);
     unpack_dq(s, p);
 }
 
