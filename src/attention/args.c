@@ -375,11 +375,11 @@ typedef struct named_gradient {
 
 static attn_status check_gradient(const attn_args *a, const named_gradient *g, attn_error *err) {
     if (!g->t->data) return ATTN_OK;
-    if (!g->like->data && !attni_tensor_is_empty(g->like)) {
-        return attni_fail(err, ATTN_E_NULL, "%s: given, but args->bias is absent", g->name);
-    }
     if (g->rows) {
         return attni_check_result(a, g->name, g->t, g->like->shape, g->dtypes, true, err);
+    }
+    if (!g->like->data) {
+        return attni_fail(err, ATTN_E_NULL, "%s: given, but args->bias is absent", g->name);
     }
     ATTN_TRY(attni_check_tensor(g->name, g->t, g->dtypes, true, err));
     for (int k = 0; k < 4; k++)

@@ -227,7 +227,7 @@ static void product_guarded(const attni_product *p, const void *weights) {
         for (int v = 0; v < p->vecs; v++) {
             vr sum = v_zero();
             for (int64_t c = 0; c < p->k; c++) {
-                const ptrdiff_t at = i * p->a_row + c * p->a_step;
+                const int64_t at = i * p->a_row + c * p->a_step;
                 const vi hidden = is_hidden(v_set(((const real *)weights)[at]));
                 const vr x = v_set(((const real *)p->a)[at]);
                 const vr y = v_load((const real *)p->b + (c * p->vecs + v) * VL);
