@@ -55,7 +55,8 @@ static bool set_up(setting *s, const product *p, const bench_options *o) {
     if (attn_ctx_create(&wish, &s->ctx, NULL) != ATTN_OK) return false;
     const int64_t sizes[3] = {p->m * p->k, p->k * p->n, p->m * p->n};
     for (int i = 0; i < 3; i++) {
-        s->memory[i] = malloc((size_t)sizes[i] * sizeof(float));
+        const size_t bytes = (size_t)sizes[i] * sizeof(float);
+        s->memory[i] = aligned_alloc(64, (bytes + 63) / 64 * 64); /* as tensors should be */
         if (!s->memory[i]) return false;
         bench_fill(s->memory[i], ATTN_F32, sizes[i], (uint64_t)i + 1);
     }

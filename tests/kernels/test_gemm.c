@@ -104,6 +104,34 @@ TEST(products_match_sums_in_double_on_every_instruction_set) {
     }
 }
 
+TEST(packed_panels_have_zeros_where_columns_are_missing) {
+    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+        const attni_kernels *kernels = attni_kernels_get((attn_isa)isa, false);
+        if (!kernels) continue;
+        const int lanes = 2 * kernels->vl;
+        float panel[3 * ATTNI_MAX_LANES];
+        fill(a, false);
+        for (int columns = 1; columns <= lanes; columns++) {
+            for (int transposed = 0; transposed < 2; transposed++) {
+                memset(panel, 0xff, sizeof panel);
+                const attni_pack p = {.vecs = 2,
+                                      .n_columns = columns,
+                                      .n_rows = 3,
+                                      .from = a,
+                                      .row = transposed ? 1 : columns,
+                                      .column = transposed ? 3 : 1,
+                                      .to = panel};
+                kernels->pack_panel(&p);
+                for (int i = 0; i < 3 * lanes; i++) {
+                    const int r = i / lanes, x = i % lanes;
+                    CHECK(panel[i] ==
+                          (x < columns ? ((float *)a)[r * p.row + x * p.column] : 0.0f));
+                }
+            }
+        }
+    }
+}
+
 TEST(operands_may_be_strided_both_ways) {
     for (int f64 = 0; f64 < 2; f64++) {
         attni_gemm g = make(21, 37, 29, false, false, true);
