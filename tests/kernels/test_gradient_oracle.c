@@ -179,3 +179,99 @@ TEST(gradients_are_the_differences_of_the_loss_for_every_feature_and_all_togethe
         }
     }
 }
+
+/* ----------------------------------------------------------------------------------- dbias sums */
+
+enum { B = 2, H = 4, N_Q = 9, N_K = 11, PAIRS = B * H * N_Q * N_K };
+
+/* A problem with a bias whose elements stand for one pair or many. */
+typedef struct bias_case {
+    problem p;
+    double bias[PAIRS], small[PAIRS], full[PAIRS], summed[PAIRS];
+} bias_case;
+
+static bool bias_begin(bias_case *c) {
+    const problem_spec spec = {.seed = 900,
+                               .dtype = ATTN_F64,
+                               .B = B,
+                               .H = H,
+                               .H_kv = 2,
+                               .n_q = N_Q,
+                               .n_k = N_K,
+                               .d_k = 3,
+                               .d_v = 4,
+                               .features = PROBLEM_CAUSAL | PROBLEM_SOFTCAP | PROBLEM_TEMPERATURE};
+    random_stream r = random_begin(901, 0);
+    for (int e = 0; e < PAIRS; e++) c->bias[e] = random_between(&r, -2, 2);
+    return problem_make(&c->p, &spec) && problem_make_backward(&c->p, 0);
+}
+
+/* dbias in the shape and strides of the bias, and in one element per pair for the same bias. */
+static bool both_agree(bias_case *c, const attn_tensor *bias) {
+    problem *p = &c->p;
+    attn_tensor small = *bias, summed = *bias, wide = *bias;
+    const ptrdiff_t first = (double *)bias->data - c->bias;
+    int64_t at[4] = {0};
+    const int64_t shape[4] = {B, H, N_Q, N_K};
+    small.data = c->small + first;
+    summed.data = c->summed + first;
+    for (int e = 0; e < PAIRS; e++) c->summed[e] = 0;
+    for (int k = 0; k < 4; k++) {
+        wide.stride[k] = bias->shape[k] == 1 ? 0 : bias->stride[k];
+        wide.shape[k] = shape[k];
+    }
+    p->args.bias = *bias;
+    p->gradients.dbias = small;
+    if (!run_reference(p)) return false;
+    p->args.bias = wide;
+    p->gradients.dbias = attn_tensor_bhsd(c->full, ATTN_F64, B, H, N_Q, N_K);
+    if (!run_reference(p)) return false;
+    summed.stride[0] = wide.stride[0];
+    summed.stride[1] = wide.stride[1];
+    summed.stride[2] = wide.stride[2];
+    do {
+        const double x = tensor_get(&p->gradients.dbias, at[0], at[1], at[2], at[3]);
+        tensor_set(&summed, at, tensor_get(&summed, at[0], at[1], at[2], at[3]) + x);
+    } while (tensor_next(shape, at));
+    do {
+        const double x = tensor_get(&small, at[0], at[1], at[2], at[3]);
+        const double sum = tensor_get(&summed, at[0], at[1], at[2], at[3]);
+        if (!agrees(p, "dbias", x, sum, 1e-13 * fmax(1, fabs(sum)))) return false;
+    } while (tensor_next(bias->shape, at));
+    return true;
+}
+
+TEST(dbias_of_a_bias_shared_over_batch_heads_or_rows_is_the_sum_over_them) {
+    static bias_case c;
+    bool ok = bias_begin(&c);
+    for (int kind = 0; ok && kind < 8; kind++) {
+        const attn_tensor bias = attn_tensor_bhsd(c.bias, ATTN_F64, kind & 1 ? B : 1,
+                                                  kind & 2 ? H : 1, kind & 4 ? N_Q : 1, N_K);
+        ok = both_agree(&c, &bias);
+    }
+    problem_free(&c.p);
+}
+
+/* Element (i, j) lies at j - i: one number per distance, as in relative position biases. */
+TEST(dbias_as_a_sliding_view_is_the_sum_over_the_diagonals) {
+    static bias_case c;
+    attn_tensor bias = attn_tensor_bhsd(c.bias + N_Q - 1, ATTN_F64, 1, 1, N_Q, N_K);
+    bias.stride[2] = -1;
+    if (bias_begin(&c)) both_agree(&c, &bias);
+    problem_free(&c.p);
+}
+
+TEST(dbias_in_f32_is_the_one_in_f64_rounded_once) {
+    static bias_case c;
+    float narrow[N_K];
+    const attn_tensor bias = attn_tensor_bhsd(c.bias, ATTN_F64, 1, 1, 1, N_K);
+    if (bias_begin(&c) && both_agree(&c, &bias)) {
+        c.p.args.bias = bias;
+        c.p.gradients.dbias = attn_tensor_bhsd(narrow, ATTN_F32, 1, 1, 1, N_K);
+        for (int j = 0; run_reference(&c.p) && j < N_K; j++) {
+            if (narrow[j] == (float)c.small[j]) continue;
+            check_failed(__FILE__, __LINE__, "%.9g, expected %.9g", (double)narrow[j], c.small[j]);
+        }
+    }
+    problem_free(&c.p);
+}

@@ -197,6 +197,28 @@ static int64_t blind_rows(subject *s) {
     return placed;
 }
 
+/* Poison in out of every row that sees nothing, and in lse of padding rows, after forward. */
+static int64_t blind_results(subject *s) {
+    problem *p = &s->p;
+    int64_t placed = 0;
+    for (int kind = 0; kind < POISONS && !check_has_failed(); kind++) {
+        int64_t row[3] = {0, 0, -1};
+        heal(s);
+        problem_remember(p);
+        if (!problem_run(p, s->ctx)) break;
+        while (next_place(p, p->spec.H, all_rows, row)) {
+            const int64_t at[3] = {batch_of(p, row[0]), row[1], row_of(p, row[0], row[2])};
+            if (sees_anything(p, row)) continue;
+            poison_row(&p->out, at, -1, kind);
+            if (row[2] >= problem_rows(p, row[0])) poison_row(&p->lse, at, -1, kind);
+            placed++;
+        }
+        problem_remember(p);
+        if (problem_run_backward(p, s->ctx)) is_all_clean(s, "results of rows that see nothing");
+    }
+    return placed;
+}
+
 static int64_t hidden_bias(subject *s) {
     const problem *p = &s->p;
     const attn_tensor *bias = &p->args.bias;
@@ -432,6 +454,7 @@ TEST(oracle_without_keys_or_queries_gradients_are_zero) { nothing_at_all(NULL); 
 #define ISA_TESTS(isa, ISA)                                                                        \
     TEST(isa##_poison_in_keys_that_nobody_sees_changes_no_bit) { on_isa(ISA, hidden_keys); }       \
     TEST(isa##_poison_in_rows_that_see_nothing_changes_no_bit) { on_isa(ISA, blind_rows); }        \
+    TEST(isa##_poison_in_results_of_blind_rows_changes_no_bit) { on_isa(ISA, blind_results); }     \
     TEST(isa##_poison_in_hidden_bias_changes_no_bit) { on_isa(ISA, hidden_bias); }                 \
     TEST(isa##_nan_in_a_query_stays_with_its_row_and_its_keys) { on_isa(ISA, one_query); }         \
     TEST(isa##_nan_in_dout_stays_with_its_row_and_its_keys) { on_isa(ISA, one_dout); }             \

@@ -6,6 +6,7 @@
 #include "isas.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Runs one problem both ways and compares; false after a failure. */
 static bool passes(attn_ctx *ctx, const problem_spec *spec, unsigned wanted, double *worst) {
@@ -236,6 +237,54 @@ static void every_feature(attn_isa isa, attn_dtype dtype) {
     if (ok) report(worst);
 }
 
+/* Gives the problem a bias shared over any of batch, head and row, and a dbias of the same shape, as
+ * an array or as a sliding view. *memory is to be freed. */
+static bool give_bias(problem *p, int kind, void **memory) {
+    const problem_spec *s = &p->spec;
+    const int64_t n[4] = {kind & 1 ? s->B : 1, kind & 2 ? s->H : 1, kind & 4 ? s->n_q : 1, s->n_k};
+    const int64_t size = n[0] * n[1] * n[2] * n[3] + s->n_q;
+    double *data = calloc((size_t)(2 * size), sizeof *data);
+    *memory = data;
+    if (!data) {
+        check_failed(__FILE__, __LINE__, "no memory");
+        return false;
+    }
+    for (int64_t e = 0; e < size; e++) data[e] = (double)(e * 7 % 13) / 8;
+    p->args.bias = attn_tensor_bhsd(data, ATTN_F64, n[0], n[1], n[2], n[3]);
+    p->gradients.dbias = attn_tensor_bhsd(data + size + s->n_q, kind & 1 ? ATTN_F32 : ATTN_F64,
+                                          n[0], n[1], n[2], n[3]);
+    if (kind & 8) p->gradients.dbias.stride[2] = -1;
+    return true;
+}
+
+static void every_bias(attn_isa isa, attn_dtype dtype) {
+    NEED_ISA(isa);
+    attn_ctx *ctx = isa_context(isa, 1);
+    double worst = 0;
+    bool ok = ctx != NULL;
+    for (int kind = 0; ok && kind < 16; kind++) {
+        const problem_spec spec = {.seed = 29000 + (uint64_t)kind,
+                                   .dtype = dtype,
+                                   .B = 2,
+                                   .H = 4,
+                                   .H_kv = 2,
+                                   .n_q = 50, /* the heads of a group share a block */
+                                   .n_k = 101,
+                                   .d_k = 6,
+                                   .d_v = 5,
+                                   .features = kind % 3 ? 0 : PROBLEM_CAUSAL | PROBLEM_TEMPERATURE};
+        problem p;
+        void *memory = NULL;
+        ok = problem_make(&p, &spec) && problem_make_backward(&p, WANT_DQ | WANT_DSCALE) &&
+             give_bias(&p, kind, &memory) && problem_run(&p, ctx) &&
+             problem_run_backward(&p, ctx) && gradient_bound_check(&p, &worst);
+        free(memory);
+        problem_free(&p);
+    }
+    attn_ctx_destroy(ctx);
+    if (ok) report(worst);
+}
+
 /* ---------------------------------------------------------------------------------------- tests */
 
 #define DTYPE_TESTS(isa, ISA, dtype, DTYPE)                                                        \
@@ -244,7 +293,8 @@ static void every_feature(attn_isa isa, attn_dtype dtype) {
     TEST(isa##_##dtype##_gradients_of_every_length_match) { every_length(ISA, DTYPE); }            \
     TEST(isa##_##dtype##_gradients_of_many_blocks_match) { many_blocks(ISA, DTYPE); }              \
     TEST(isa##_##dtype##_gradients_of_every_group_size_match) { every_group(ISA, DTYPE); }         \
-    TEST(isa##_##dtype##_gradients_of_every_feature_match) { every_feature(ISA, DTYPE); }
+    TEST(isa##_##dtype##_gradients_of_every_feature_match) { every_feature(ISA, DTYPE); }          \
+    TEST(isa##_##dtype##_gradients_of_every_shared_bias_match) { every_bias(ISA, DTYPE); }
 
 #define ISA_TESTS(isa, ISA)                                                                        \
     DTYPE_TESTS(isa, ISA, f32, ATTN_F32)                                                           \
