@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_compute.c - lets the library work. A long forward pass goes in slices of rows so that
+/* run_compute.c - lets the library work: forward, inspect, backward. A long forward pass goes in slices of rows so that
  * progress can be shown; the engine promises the same bits for any split of the queries. Tests:
  * tests/cli/test_run.py (progress_does_not_change_a_bit) */
 #include "core/base.h"
@@ -40,6 +40,8 @@ static int explain(run_job *job) {
         status = attn_plan_explain(job->ctx, &job->args, job->explanation, size, NULL, &error);
     }
     if (status != ATTN_OK) return run_library_error(job, status, &error);
+    const int code = run_gradients_explain(job);
+    if (code != CLI_OK) return code;
     if (!job->o->common.json) {
         const size_t length = strlen(job->explanation);
         const bool ended = length && job->explanation[length - 1] == '\n';
@@ -151,10 +153,10 @@ static int run_inspect(run_job *job) {
     attn_error error = {""};
     bool any = false;
     attn_inspection_init(&what);
-    attn_tensor *const views[N_VIEWS] = {
+    attn_tensor *const views[VIEW_RECEIVED + 1] = {
         NULL,          NULL,          &what.raw,        &what.capped,  &what.biased,
         &what.weights, &what.entropy, &what.top_weight, &what.top_key, &what.received};
-    for (int v = VIEW_RAW; v < N_VIEWS; v++) {
+    for (int v = VIEW_RAW; v <= VIEW_RECEIVED; v++) {
         if (!job->view[v].wanted) continue;
         *views[v] = job->view[v].tensor;
         any = true;
@@ -173,5 +175,6 @@ int run_compute(run_job *job) {
     if (job->o->explain) code = explain(job);
     if (code == CLI_OK) code = run_forward(job);
     if (code == CLI_OK) code = run_inspect(job);
+    if (code == CLI_OK) code = run_gradients(job);
     return code;
 }

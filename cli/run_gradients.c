@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_gradients.c - the gradients of `attn run`: which make sense, the backward pass, and their
+ * norms. The files are views like all others (run_views.c). Tests: tests/cli/test_gradients.py */
+#include "run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool run_wants_gradients(const run_options *o) {
+    return o->dq || o->dk || o->dv || o->dbias || o->dsinks || o->dscale;
+}
+
+/* The first gradient that was asked for, as an option. */
+static const char *first_wish(const run_options *o) {
+    return o->dq       ? "--dq"
+           : o->dk     ? "--dk"
+           : o->dv     ? "--dv"
+           : o->dbias  ? "--dbias"
+           : o->dsinks ? "--dsinks"
+                       : "--dscale";
+}
+
+int run_gradients_wish(run_job *job) {
+    const run_options *o = job->o;
+    if (run_wants_gradients(o) && !o->dout) {
+        out_error("run",
+                  "%s: a gradient needs --dout FILE, the gradient of the loss with respect "
+                  "to the output",
+                  first_wish(o));
+        return CLI_USAGE;
+    }
+    if (o->dout && !run_wants_gradients(o)) {
+        out_error("run", "--dout: which gradient? Add --dq FILE, --dk FILE, --dv FILE, --dbias "
+                         "FILE, --dsinks FILE or --dscale");
+        return CLI_USAGE;
+    }
+    if ((o->dbias && !o->bias) || (o->dsinks && !o->sinks)) {
+        out_error("run", "%s: there is no %s to differentiate; add it",
+                  o->dbias && !o->bias ? "--dbias" : "--dsinks",
+                  o->dbias && !o->bias ? "--bias FILE" : "--sinks FILE");
+        return CLI_USAGE;
+    }
+    if (o->dscale && !o->common.json && run_writes_stdout(job)) {
+        out_error("run", "--dscale: standard output already takes an array; write that to a file");
+        return CLI_USAGE;
+    }
+    /* Backward starts from what forward leaves. */
+    if (o->dout) job->view[VIEW_LSE].wanted = true;
+    return CLI_OK;
+}
+
+/* The gradients as the library takes them: the memory of the views that are wanted. */
+static attn_gradients gradients_of(run_job *job) {
+    attn_gradients to;
+    attn_gradients_init(&to);
+    if (job->view[VIEW_DQ].wanted) to.dq = job->view[VIEW_DQ].tensor;
+    if (job->view[VIEW_DK].wanted) to.dk = job->view[VIEW_DK].tensor;
+    if (job->view[VIEW_DV].wanted) to.dv = job->view[VIEW_DV].tensor;
+    if (job->view[VIEW_DBIAS].wanted) to.dbias = job->view[VIEW_DBIAS].tensor;
+    if (job->view[VIEW_DSINKS].wanted) to.dsinks = job->view[VIEW_DSINKS].tensor.data;
+    if (job->o->dscale) to.dscale = &job->dscale;
+    return to;
+}
+
+int run_gradients(run_job *job) {
+    attn_error error = {""};
+    if (!run_wants_gradients(job->o)) return CLI_OK;
+    const attn_gradients to = gradients_of(job);
+    const attn_results from = {
+        .out = job->view[VIEW_OUT].tensor, .lse = job->view[VIEW_LSE].tensor, .dout = job->dout};
+    const double begin = out_clock();
+    const attn_status status = job->o->reference
+                                   ? attn_reference_backward(&job->args, &from, &to, &error)
+                                   : attn_backward(job->ctx, &job->args, &from, &to, &error);
+    job->seconds_backward = out_clock() - begin;
+    return status == ATTN_OK ? CLI_OK : run_library_error(job, status, &error);
+}
+
+int run_gradients_explain(run_job *job) {
+    char lines[400];
+    size_t scratch;
+    attn_error error = {""};
+    if (!run_wants_gradients(job->o)) return CLI_OK;
+    const attn_gradients to = gradients_of(job);
+    const attn_status status = attn_backward_workspace(job->ctx, &job->args, &to, &scratch, &error);
+    if (status != ATTN_OK) return run_library_error(job, status, &error);
+    const int length = snprintf(
+        lines, sizeof lines,
+        "backward   5 products per visible pair instead of 2: %.4g flops\n"
+        "           weights are recomputed from the log-sum-exp, tile by tile: O(n) memory\n"
+        "           scratch %zu bytes\n",
+        job->cost.flops_backward, scratch);
+    const size_t before = strlen(job->explanation);
+    char *all = realloc(job->explanation, before + (size_t)length + 1);
+    if (!all) return run_out_of_memory();
+    memcpy(all + before, lines, (size_t)length + 1);
+    job->explanation = all;
+    return CLI_OK;
+}
+
+/* ----------------------------------------------------------------------------------------- JSON */
+
+/* Euclidean norm and largest magnitude of all elements, as the file has them. */
+static json_t *norms_json(const npy_array *a) {
+    double sum = 0, largest = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        const double x = fabs(npy_real_at(a, i));
+        sum += x * x;
+        if (x > largest || isnan(x)) largest = x;
+    }
+    return json_pack("{s:o, s:o}", "norm", out_json_real(sqrt(sum)), "largest",
+                     out_json_real(largest));
+}
+
+json_t *run_gradients_json(const run_job *job) {
+    json_t *all = json_object();
+    for (int v = VIEW_DQ; v <= VIEW_DSINKS; v++)
+        if (job->view[v].wanted)
+            json_object_set_new(all, run_view_names[v], norms_json(&job->view[v].array));
+    if (job->o->dscale) json_object_set_new(all, "dscale", out_json_real(job->dscale));
+    return all;
+}
