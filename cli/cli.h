@@ -13,6 +13,7 @@
 #define CLI_COMMANDS(X)                                                                            \
     X(run, "attention on .npy files, or a worked example with --demo")                             \
     X(cost, "count pairs, flops and bytes of a problem without computing it")                      \
+    X(gradcheck, "compare every gradient with differences of the forward pass")                    \
     X(bench, "measure the engine against this machine's peak")                                     \
     X(info, "what this machine and this build offer")                                              \
     X(selftest, "check the engine on this machine, in about a second")                             \
