@@ -61,8 +61,13 @@ static bool set_up(setting *s, const product *p, const bench_options *o) {
                            .b_column = 1,
                            .c = s->memory[2],
                            .c_row = p->n};
-    s->blas =
-        (blas_sgemm_args){false, p->m, p->n, p->k, 1, s->memory[0], s->memory[1], s->memory[2]};
+    s->blas = (blas_sgemm_args){.m = p->m,
+                                .n = p->n,
+                                .k = p->k,
+                                .alpha = 1,
+                                .a = s->memory[0],
+                                .b = s->memory[1],
+                                .c = s->memory[2]};
     return s->scratch != NULL;
 }
 
