@@ -8,15 +8,26 @@
 
 #include <stdlib.h>
 
+typedef enum form { AB, ABT, ATB } form; /* A B, A B^T, A^T B: a layer and its two gradients */
+
 typedef struct product {
     int64_t m, k, n;
+    form form;
     bool threaded;
 } product;
 
 static const product products[] = {
-    {512, 512, 512, false}, {1024, 64, 1024, false}, {4096, 512, 512, false},
-    {64, 512, 512, false},  {777, 100, 333, false},  {4096, 512, 512, true},
+    {512, 512, 512, AB, false},  {1024, 64, 1024, AB, false}, {4096, 512, 512, AB, false},
+    {64, 512, 512, AB, false},   {777, 100, 333, AB, false},  {512, 512, 512, ABT, false},
+    {512, 512, 512, ATB, false}, {768, 32, 32, AB, false},    {768, 32, 128, AB, false},
+    {768, 128, 32, AB, false},   {768, 32, 128, ABT, false},  {768, 128, 32, ABT, false},
+    {32, 768, 32, ATB, false},   {32, 768, 128, ATB, false},  {128, 768, 32, ATB, false},
+    {2048, 64, 256, AB, false},  {2048, 256, 64, ABT, false}, {64, 2048, 256, ATB, false},
+    {1024, 16, 96, AB, false},   {4096, 512, 512, AB, true},  {2048, 64, 256, AB, true},
+    {64, 2048, 256, ATB, true},
 };
+
+static const char *const form_names[] = {"", " A B^T", " A^T B"};
 
 typedef struct setting {
     attn_ctx *ctx;
@@ -54,14 +65,16 @@ static bool set_up(setting *s, const product *p, const bench_options *o) {
                            .n = p->n,
                            .k = p->k,
                            .a = s->memory[0],
-                           .a_row = p->k,
-                           .a_column = 1,
+                           .a_row = p->form == ATB ? 1 : p->k,
+                           .a_column = p->form == ATB ? p->m : 1,
                            .b = s->memory[1],
-                           .b_row = p->n,
-                           .b_column = 1,
+                           .b_row = p->form == ABT ? 1 : p->n,
+                           .b_column = p->form == ABT ? p->k : 1,
                            .c = s->memory[2],
                            .c_row = p->n};
-    s->blas = (blas_sgemm_args){.m = p->m,
+    s->blas = (blas_sgemm_args){.transpose_a = p->form == ATB,
+                                .transpose_b = p->form == ABT,
+                                .m = p->m,
                                 .n = p->n,
                                 .k = p->k,
                                 .alpha = 1,
@@ -80,8 +93,8 @@ static void tear_down(setting *s) {
 static int measure(const product *p, bench_table *table) {
     const bench_options *o = table->options;
     bench_row row = {.dtype = "f32", .flops = 2.0 * (double)p->m * (double)p->n * (double)p->k};
-    snprintf(row.name, sizeof row.name, "%lldx%lldx%lld%s", (long long)p->m, (long long)p->k,
-             (long long)p->n, p->threaded ? " threads" : "");
+    snprintf(row.name, sizeof row.name, "%lldx%lldx%lld%s%s", (long long)p->m, (long long)p->k,
+             (long long)p->n, form_names[p->form], p->threaded ? " threads" : "");
     if (!bench_wanted(o, row.name)) return CLI_OK;
     bench_progress(o, row.name);
     setting s;

@@ -6,6 +6,9 @@
 
 enum { K_BLOCK = 256, ROW_BLOCK = 256 }; /* 256 x 24 floats of B stay in L1, 256 rows of A near */
 
+/* Waking the other workers takes some microseconds: smaller products stay on the calling thread. */
+static const double flops_worth_waking = 2e6;
+
 typedef struct gemm_job {
     const attni_kernels *kernels;
     const attni_gemm *g;
@@ -102,5 +105,21 @@ void attni_gemm_run(attni_pool *pool, const attni_kernels *kernels, bool f64, co
                     .panels = attni_ceil_div(g->n, max_lanes(kernels)),
                     .row_blocks = attni_ceil_div(g->m, ROW_BLOCK),
                     .scratch = scratch};
-    attni_parallel(pool, job.panels * job.row_blocks, multiply_task, &job);
+    const int64_t n_tasks = job.panels * job.row_blocks;
+    if (2.0 * (double)g->m * (double)g->n * (double)g->k >= flops_worth_waking) {
+        attni_parallel(pool, n_tasks, multiply_task, &job);
+    } else {
+        for (int64_t task = 0; task < n_tasks; task++) multiply_task(&job, task, 0);
+    }
+}
+
+attn_status attni_gemm_on(attn_ctx *ctx, bool f64, const attni_gemm *g, attn_error *err) {
+    const attni_kernels *kernels = attni_ctx_kernels(ctx, f64);
+    const size_t bytes = attni_gemm_scratch(kernels, f64, attn_ctx_threads(ctx));
+    void *scratch = attni_ctx_scratch(ctx, bytes);
+    if (!scratch) {
+        return attni_fail(err, ATTN_E_MEMORY, "product: no memory for %zu bytes of scratch", bytes);
+    }
+    attni_gemm_run(attni_ctx_pool(ctx), kernels, f64, g, scratch);
+    return ATTN_OK;
 }

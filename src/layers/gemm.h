@@ -5,8 +5,7 @@
 #ifndef ATTNI_GEMM_H
 #define ATTNI_GEMM_H
 
-#include "core/pool.h"
-#include "kernels/kernels.h"
+#include "attention/context.h"
 
 /* C (m, n) = A (m, k) B (k, n), or C += A B with add. Strides in elements; columns of C are
  * contiguous. */
@@ -25,5 +24,8 @@ typedef struct attni_gemm {
 size_t attni_gemm_scratch(const attni_kernels *kernels, bool f64, int workers);
 void attni_gemm_run(attni_pool *pool, const attni_kernels *kernels, bool f64, const attni_gemm *g,
                     void *scratch);
+/* The same with kernels, threads and scratch of the context. ATTN_E_MEMORY when there is no
+ * scratch; c is untouched then. Small products stay on the calling thread. */
+attn_status attni_gemm_on(attn_ctx *ctx, bool f64, const attni_gemm *g, attn_error *err);
 
 #endif

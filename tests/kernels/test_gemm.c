@@ -116,3 +116,51 @@ TEST(products_have_the_same_bits_for_any_thread_count) {
         CHECK(memcmp(first, c, 550 * 101 * sizeof(float)) == 0);
     }
 }
+
+/* A context whose allocator can be switched off. */
+typedef struct switched {
+    attn_alloc heap;
+    bool off;
+} switched;
+
+static void *switched_alloc(void *user, size_t size, size_t align) {
+    const switched *s = user;
+    return s->off ? NULL : s->heap.alloc(s->heap.user, size, align);
+}
+
+static void switched_free(void *user, void *ptr) {
+    const switched *s = user;
+    s->heap.free(s->heap.user, ptr);
+}
+
+TEST(a_context_without_memory_refuses_a_product_and_leaves_c_alone) {
+    attn_ctx_options options;
+    attn_ctx_options_init(&options);
+    switched heap = {.heap = options.alloc};
+    options.alloc = (attn_alloc){.user = &heap, .alloc = switched_alloc, .free = switched_free};
+    attn_ctx *ctx;
+    CHECK_INT(attn_ctx_create(&options, &ctx, NULL), ATTN_OK);
+    const attni_gemm g = make(3, 5, 7, false, false, false);
+    memset(c, 0, sizeof c);
+    heap.off = true;
+    attn_error err = {0};
+    CHECK_INT(attni_gemm_on(ctx, false, &g, &err), ATTN_E_MEMORY);
+    CHECK(strstr(err.message, "product") != NULL);
+    CHECK(c[0] == 0);
+    heap.off = false;
+    CHECK_INT(attni_gemm_on(ctx, false, &g, &err), ATTN_OK);
+    attn_ctx_destroy(ctx);
+}
+
+TEST(a_product_on_a_context_matches_sums_in_double) {
+    attn_ctx *ctx;
+    CHECK_INT(attn_ctx_create(NULL, &ctx, NULL), ATTN_OK);
+    for (int f64 = 0; f64 < 2; f64++) {
+        const attni_gemm g = make(33, 50, 70, false, true, true);
+        fill(a, f64), fill(b, f64), fill(c, f64);
+        memcpy(first, c, sizeof c);
+        CHECK_INT(attni_gemm_on(ctx, f64, &g, NULL), ATTN_OK);
+        check_product(&g, f64, first);
+    }
+    attn_ctx_destroy(ctx);
+}
