@@ -43,6 +43,6 @@ typedef struct attni_additive_gradients {
 } attni_additive_gradients;
 
 attn_status R(additive_backward)(attn_ctx *ctx, const attni_additive *layer,
-                                 const attni_additive_gradients *gradients, attn_error *err);
+                                 const attni_additive_gradients *g, attn_error *err);
 
 #endif

@@ -17,9 +17,6 @@ typedef struct attni_relative {
                              T5: 128 */
 } attni_relative;
 
-/* ATTN_E_VALUE unless the ranges above hold. */
-attn_status R(relative_check)(const attni_relative *relative, attn_error *err);
-
 /* Bucket of the distance j - i (key minus query), 0 .. num_buckets - 1. */
 int64_t R(relative_bucket)(const attni_relative *relative, int64_t distance);
 
@@ -29,15 +26,16 @@ typedef struct attni_relative_shape {
 } attni_relative_shape;
 
 /* by_distance (H, n_q + n_k - 1) from table (num_buckets, H): entry r of a head is the bias of the
- * distance j - i = r - (n_q - 1). */
-void R(relative_forward)(const attni_relative *relative, const attni_relative_shape *shape,
-                         const real *table, real *by_distance);
+ * distance j - i = r - (n_q - 1). ATTN_E_VALUE if attni_relative breaks its ranges; by_distance is
+ * then untouched. */
+attn_status R(relative_forward)(const attni_relative *relative, const attni_relative_shape *shape,
+                                const real *table, real *by_distance, attn_error *err);
 
 /* by_distance as the bias (1, H, n_q, n_k) of attn_args, or as dbias of attn_gradients. */
 attn_tensor R(relative_view)(const attni_relative_shape *shape, const real *by_distance);
 
-/* dtable (num_buckets, H) += from dby_distance (H, n_q + n_k - 1). */
-void R(relative_backward)(const attni_relative *relative, const attni_relative_shape *shape,
-                          const real *dby_distance, real *dtable);
+/* dtable (num_buckets, H) += from dby_distance (H, n_q + n_k - 1). Errors as forward. */
+attn_status R(relative_backward)(const attni_relative *relative, const attni_relative_shape *shape,
+                                 const real *dby_distance, real *dtable, attn_error *err);
 
 #endif

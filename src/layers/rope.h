@@ -18,19 +18,25 @@ typedef struct attni_rope {
 } attni_rope;
 
 /* Fills cosines and sines (n_positions, dim/2), computed in double and rounded once. base: usually
- * 10000. factor: positions are divided by it (linear interpolation to longer contexts), 1 = none. */
+ * 10000. factor: positions are divided by it (linear interpolation to longer contexts); 1 = off. */
 void R(rope_table)(int64_t n_positions, int64_t dim, double base, double factor, real *cosines,
                    real *sines);
 
-/* Turns x (B, H, n, d) of dtype REAL_DTYPE in place, d >= dim; any strides, last one 1. Row i of
- * batch b stands at positions[b * n + i], or with NULL at i. Errors: DTYPE, STRIDE, SHAPE (dim odd
- * or over d), VALUE (position outside the table); x is then untouched. */
-attn_status R(rope_forward)(const attni_rope *rope, const int64_t *positions, const attn_tensor *x,
-                            attn_error *err);
+/* Where the rows of a batch stand. */
+typedef struct attni_rope_rows {
+    int64_t first;            /* row i of every batch entry stands at first + i ... */
+    const int64_t *positions; /* ... or, unless NULL, at positions (B, n) */
+} attni_rope_rows;
+
+/* Turns x (B, H, n, d) of dtype REAL_DTYPE in place, d >= dim; any strides, last one 1. Errors:
+ * DTYPE, STRIDE, SHAPE (dim odd or over d), VALUE (position outside the table); x is then
+ * untouched. */
+attn_status R(rope_forward)(const attni_rope *rope, const attni_rope_rows *rows,
+                            const attn_tensor *x, attn_error *err);
 
 /* The gradient with respect to the input from that with respect to the output: the inverse
  * rotation, in place. */
-attn_status R(rope_backward)(const attni_rope *rope, const int64_t *positions,
+attn_status R(rope_backward)(const attni_rope *rope, const attni_rope_rows *rows,
                              const attn_tensor *dx, attn_error *err);
 
 #endif
