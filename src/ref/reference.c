@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reference.c - the text to read to learn what attn computes. Every step of the list above
  * attn_args in attn.h is one function here, in the same order; nothing is clever.
- * Called by: attention/oracle.c, attention/inspect.c. Touches: its arguments.
+ * Called by: attention/oracle.c, attention/inspect.c, gradient.c. Touches: its arguments.
  * Tests: tests/golden/test_golden.c, test_semantics.c, test_onnx.c */
 #include "ref/reference.h"
 
@@ -175,6 +175,7 @@ typedef struct softmax {
     double temperature; /* > 0 */
     double shift;       /* <= 0; below 0 only if the sink exceeds every score */
     double sum;         /* over keys and sink; for top = +inf the number of keys at +inf */
+    double sink;        /* the part of the sink in sum */
     double lse;         /* natural logarithm of sum over keys and sink of exp(s / temperature) */
 } softmax;
 
@@ -208,7 +209,8 @@ static softmax softmax_of(const double *s, int64_t n, double temperature, const 
         largest = *sink;
     }
     for (int64_t j = 0; j < n; j++) m.sum += share(&m, s[j]);
-    if (has_sink) m.sum += *sink == largest ? 1 : exp(*sink - largest);
+    if (has_sink) m.sink = *sink == largest ? 1 : exp(*sink - largest);
+    m.sum += m.sink;
     m.lse = largest + log(m.sum);
     return m;
 }
@@ -262,6 +264,7 @@ static void show_stages(const row_at *r, const softmax *m, const double *s,
         if (rows->biased) rows->biased[j] = s[j];
         if (rows->weights) rows->weights[j] = weight_of(m, s[j]);
     }
+    if (rows->sink) *rows->sink = m->top == -INFINITY ? 0 : m->sink / m->sum;
 }
 
 void attni_ref_row(const attn_args *a, int64_t batch, int64_t h, int64_t i,

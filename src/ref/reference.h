@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reference.h - attention by its definition: one row at a time, one pair at a time, in double.
- * Called by: attention/oracle.c, attention/inspect.c, tests. Touches: only its arguments. Arguments
- * are already validated, with the defaults of attn_args filled in (scale is a number).
+ * Called by: attention/oracle.c, attention/inspect.c, gradient.c, tests. Touches: only its
+ * arguments, which are already validated, with the defaults of attn_args filled in (scale is a
+ * number).
  * Tests: tests/golden/ */
 #ifndef ATTNI_REFERENCE_H
 #define ATTNI_REFERENCE_H
@@ -26,6 +27,7 @@ int64_t attni_ref_sequence_of_row(const attn_args *a, int64_t tensor_batch, int6
  * capped hold every pair, masked or not; biased is -inf and weights 0 exactly where masked. */
 typedef struct attni_ref_stages {
     double *raw, *capped, *biased, *weights;
+    double *sink; /* one number: the weight that goes to the sink, 0 without sink or visible key */
 } attni_ref_stages;
 
 /* Row i (counted inside the sequence) of head h of a sequence. rows, out (d_v) and lse may be NULL.

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mha.c - see mha.h. Compiled per real type. Allocates nothing: products and attention take their
+ * scratch from the context, one after another.
+ * Tests: tests/grad/test_mha.c, tests/golden/test_layers.c */
+#include "layers/mha.h"
+
+#include "layers/linear.h"
+
+attni_mha_config R(mha_defaults)(int64_t d_model, int64_t H) {
+    const int64_t d = H > 0 ? d_model / H : 0;
+    return (attni_mha_config){.d_model = d_model,
+                              .H = H,
+                              .H_kv = H,
+                              .d_k = d,
+                              .d_v = d,
+                              .scale = ATTN_SCALE_AUTO,
+                              .temperature = 1};
+}
+
+/* --------------------------------------------------------------------------------------- sizes */
+
+/* In reals, in the order in which they lie in memory; lse first, where it is aligned. */
+typedef struct sizes {
+    size_t lse, q, k, v, concat, by_distance;
+} sizes;
+
+static bool multiply(const int64_t factors[4], size_t *out) {
+    *out = 1;
+    for (int f = 0; f < 4; f++) {
+        if (!attni_mul(*out, (size_t)factors[f], out)) return false;
+    }
+    return true;
+}
+
+static int64_t n_distances(const attni_mha_config *c, const attni_mha_input *in) {
+    const bool is_needed = c->relative && in->n_q > 0 && in->n_k > 0;
+    return is_needed ? in->n_q + in->n_k - 1 : 0;
+}
+
+static bool measure(const attni_mha_config *c, const attni_mha_input *in, sizes *s) {
+    const int64_t reals_per_double = sizeof(double) / sizeof(real);
+    return multiply((int64_t[]){in->B, c->H, in->n_q, reals_per_double}, &s->lse) &&
+           multiply((int64_t[]){in->B, in->n_q, c->H, c->d_k}, &s->q) &&
+           multiply((int64_t[]){in->B, in->n_k, c->H_kv, c->d_k}, &s->k) &&
+           multiply((int64_t[]){in->B, in->n_k, c->H_kv, c->d_v}, &s->v) &&
+           multiply((int64_t[]){in->B, in->n_q, c->H, c->d_v}, &s->concat) &&
+           multiply((int64_t[]){1, 1, c->H, n_distances(c, in)}, &s->by_distance);
+}
+
+static attn_status check_sizes(const attni_mha_config *c, const attni_mha_input *in,
+                               attn_error *err) {
+    if (c->d_model < 1 || c->H < 1 || c->H_kv < 1 || c->d_k < 1 || c->d_v < 1) {
+        return attni_fail(err, ATTN_E_VALUE,
+                          "mha: d_model %lld, H %lld, H_kv %lld, d_k %lld, d_v %lld, expected 1 or "
+                          "more of each",
+                          (long long)c->d_model, (long long)c->H, (long long)c->H_kv,
+                          (long long)c->d_k, (long long)c->d_v);
+    }
+    if (c->H % c->H_kv != 0) {
+        return attni_fail(err, ATTN_E_SHAPE, "mha: H_kv %lld does not divide H %lld",
+                          (long long)c->H_kv, (long long)c->H);
+    }
+    /* The sum of the lengths is a number of distances. */
+    if (in->B < 0 || in->n_q < 0 || in->n_k < 0 || in->n_q > INT64_MAX - in->n_k) {
+        return attni_fail(err, ATTN_E_VALUE, "mha: B %lld, n_q %lld, n_k %lld out of range",
+                          (long long)in->B, (long long)in->n_q, (long long)in->n_k);
+    }
+    return ATTN_OK;
+}
+
+attn_status R(mha_saved_size)(const attni_mha_config *config, const attni_mha_input *input,
+                              size_t *reals, attn_error *err) {
+    sizes s;
+    size_t sum = 0, bytes;
+    ATTN_TRY(check_sizes(config, input, err));
+    if (!measure(config, input, &s) || !attni_add(s.lse, s.q, &sum) || !attni_add(sum, s.k, &sum) ||
+        !attni_add(sum, s.v, &sum) || !attni_add(sum, s.concat, &sum) ||
+        !attni_add(sum, s.by_distance, &sum) || !attni_mul(sum, sizeof(real), &bytes) ||
+        bytes > PTRDIFF_MAX) {
+        return attni_fail(err, ATTN_E_OVERFLOW, "mha: B %lld, n_q %lld, n_k %lld are too large",
+                          (long long)input->B, (long long)input->n_q, (long long)input->n_k);
+    }
+    *reals = sum;
+    return ATTN_OK;
+}
+
+attni_mha_saved R(mha_saved_place)(const attni_mha_config *config, const attni_mha_input *input,
+                                   real *memory) {
+    sizes s;
+    const bool fits = measure(config, input, &s);
+    attni_assert(fits);
+    (void)fits;
+    attni_mha_saved saved = {.lse = (double *)(void *)memory};
+    saved.q = memory + s.lse;
+    saved.k = saved.q + s.q;
+    saved.v = saved.k + s.k;
+    saved.concat = saved.v + s.v;
+    if (config->relative) saved.by_distance = saved.concat + s.concat;
+    return saved;
+}
+
+/* --------------------------------------------------------------------------------------- views */
+
+/* (B, n, heads * d) rows as (B, heads, n, d). */
+static attn_tensor heads_of(const attni_mha *layer, const real *rows, int64_t heads, int64_t n,
+                            int64_t d) {
+    return attn_tensor_bshd(rows, REAL_DTYPE, layer->input->B, heads, n, d);
+}
+
+static attn_tensor view_q(const attni_mha *layer, const real *q) {
+    return heads_of(layer, q, layer->config->H, layer->input->n_q, layer->config->d_k);
+}
+
+static attn_tensor view_k(const attni_mha *layer, const real *k) {
+    return heads_of(layer, k, layer->config->H_kv, layer->input->n_k, layer->config->d_k);
+}
+
+static attn_tensor view_v(const attni_mha *layer, const real *v) {
+    return heads_of(layer, v, layer->config->H_kv, layer->input->n_k, layer->config->d_v);
+}
+
+static attn_tensor view_concat(const attni_mha *layer, const real *concat) {
+    return heads_of(layer, concat, layer->config->H, layer->input->n_q, layer->config->d_v);
+}
+
+static attn_tensor view_lse(const attni_mha *layer) {
+    const attni_mha_input *in = layer->input;
+    return attn_tensor_bhsd(layer->saved->lse, ATTN_F64, in->B, layer->config->H, in->n_q, 1);
+}
+
+static attni_relative_shape distances(const attni_mha *layer) {
+    return (attni_relative_shape){layer->config->H, layer->input->n_q, layer->input->n_k};
+}
+
+static bool has_distances(const attni_mha *layer) {
+    return n_distances(layer->config, layer->input) > 0;
+}
+
+attn_args R(mha_args)(const attni_mha *layer) {
+    const attni_mha_config *config = layer->config;
+    attn_args args;
+    attn_args_init(&args);
+    args.q = view_q(layer, layer->saved->q);
+    args.k = view_k(layer, layer->saved->k);
+    args.v = view_v(layer, layer->saved->v);
+    args.scale = config->scale;
+    args.temperature = config->temperature;
+    args.causal = config->causal;
+    args.offset = ATTN_OFFSET_TOP_LEFT;
+    args.alibi = config->alibi;
+    args.len_k = layer->input->len_k;
+    args.dropout = layer->input->dropout;
+    args.seed = layer->input->seed;
+    if (has_distances(layer)) {
+        const attni_relative_shape shape = distances(layer);
+        args.bias = R(relative_view)(&shape, layer->saved->by_distance);
+    }
+    return args;
+}
+
+/* ------------------------------------------------------------------------------------- forward */
+
+/* The four products with weights. */
+static attni_linear linear_q(const attni_mha *layer) {
+    const attni_mha_config *c = layer->config;
+    return (attni_linear){c->d_model, c->H * c->d_k, layer->params->w_q, layer->params->b_q};
+}
+
+static attni_linear linear_k(const attni_mha *layer) {
+    const attni_mha_config *c = layer->config;
+    return (attni_linear){c->d_model, c->H_kv * c->d_k, layer->params->w_k, layer->params->b_k};
+}
+
+static attni_linear linear_v(const attni_mha *layer) {
+    const attni_mha_config *c = layer->config;
+    return (attni_linear){c->d_model, c->H_kv * c->d_v, layer->params->w_v, layer->params->b_v};
+}
+
+static attni_linear linear_o(const attni_mha *layer) {
+    const attni_mha_config *c = layer->config;
+    return (attni_linear){c->H * c->d_v, c->d_model, layer->params->w_o, layer->params->b_o};
+}
+
+static const real *memory_of(const attni_mha *layer) {
+    return layer->input->memory ? layer->input->memory : layer->input->x;
+}
+
+static attn_status check(const attni_mha *layer, attn_error *err) {
+    const attni_mha_input *in = layer->input;
+    size_t reals;
+    if (!in->memory && in->n_q != in->n_k) {
+        return attni_fail(
+            err, ATTN_E_SHAPE,
+            "mha: n_q %lld and n_k %lld, expected the same in self-attention, or give "
+            "memory",
+            (long long)in->n_q, (long long)in->n_k);
+    }
+    return R(mha_saved_size)(layer->config, in, &reals, err);
+}
+
+static attn_status project(attn_ctx *ctx, const attni_mha *layer, attn_error *err) {
+    const attni_mha_input *in = layer->input;
+    const attni_mha_saved *saved = layer->saved;
+    const attni_linear q = linear_q(layer), k = linear_k(layer), v = linear_v(layer);
+    const int64_t rows = in->B * in->n_q, memory_rows = in->B * in->n_k;
+    ATTN_TRY(R(linear_forward)(ctx, &q, rows, in->x, saved->q, err));
+    ATTN_TRY(R(linear_forward)(ctx, &k, memory_rows, memory_of(layer), saved->k, err));
+    return R(linear_forward)(ctx, &v, memory_rows, memory_of(layer), saved->v, err);
+}
+
+static attn_status set_positions(const attni_mha *layer, attn_error *err) {
+    const attni_mha_config *config = layer->config;
+    const attni_rope_rows from_zero = {0};
+    if (config->rope) {
+        const attn_tensor q = view_q(layer, layer->saved->q), k = view_k(layer, layer->saved->k);
+        ATTN_TRY(R(rope_forward)(config->rope, &from_zero, &q, err));
+        ATTN_TRY(R(rope_forward)(config->rope, &from_zero, &k, err));
+    }
+    if (has_distances(layer)) {
+        const attni_relative_shape shape = distances(layer);
+        ATTN_TRY(R(relative_forward)(config->relative, &shape, layer->params->relative,
+                                     layer->saved->by_distance, err));
+    }
+    return ATTN_OK;
+}
+
+attn_status R(mha_forward)(attn_ctx *ctx, const attni_mha *layer, real *y, attn_error *err) {
+    ATTN_TRY(check(layer, err));
+    ATTN_TRY(project(ctx, layer, err));
+    ATTN_TRY(set_positions(layer, err));
+    const attn_args args = R(mha_args)(layer);
+    const attn_tensor concat = view_concat(layer, layer->saved->concat), lse = view_lse(layer);
+    ATTN_TRY(attn_forward(ctx, &args, &concat, &lse, err));
+    const attni_linear o = linear_o(layer);
+    const int64_t rows = layer->input->B * layer->input->n_q;
+    return R(linear_forward)(ctx, &o, rows, layer->saved->concat, y, err);
+}
+
+/* ------------------------------------------------------------------------------------ backward */
+
+/* y = concat W_O + b_O */
+static attn_status backward_output(attn_ctx *ctx, const attni_mha *layer, const real *dy,
+                                   const attni_mha_gradients *g, attn_error *err) {
+    const attni_linear o = linear_o(layer);
+    const attni_linear_grad grad = {.x = layer->saved->concat,
+                                    .dy = dy,
+                                    .dx = g->d.concat,
+                                    .dw = g->params.w_o,
+                                    .db = g->params.b_o};
+    return R(linear_backward)(ctx, &o, layer->input->B * layer->input->n_q, &grad, err);
+}
+
+/* concat = attention(q, k, v), with the bias by distance looked up in a table */
+static attn_status backward_attention(attn_ctx *ctx, const attni_mha *layer,
+                                      const attni_mha_gradients *g, attn_error *err) {
+    const attn_args args = R(mha_args)(layer);
+    const attn_results results = {.out = view_concat(layer, layer->saved->concat),
+                                  .lse = view_lse(layer),
+                                  .dout = view_concat(layer, g->d.concat)};
+    const attni_relative_shape shape = distances(layer);
+    const bool wants_table = has_distances(layer) && g->params.relative;
+    attn_gradients gradients;
+    attn_gradients_init(&gradients);
+    gradients.dq = view_q(layer, g->d.q);
+    gradients.dk = view_k(layer, g->d.k);
+    gradients.dv = view_v(layer, g->d.v);
+    if (wants_table) gradients.dbias = R(relative_view)(&shape, g->d.by_distance);
+    ATTN_TRY(attn_backward(ctx, &args, &results, &gradients, err));
+    if (!wants_table) return ATTN_OK;
+    return R(relative_backward)(layer->config->relative, &shape, g->d.by_distance,
+                                g->params.relative, err);
+}
+
+/* q and k were turned after their products */
+static attn_status backward_rope(const attni_mha *layer, const attni_mha_gradients *g,
+                                 attn_error *err) {
+    const attni_rope *rope = layer->config->rope;
+    const attni_rope_rows from_zero = {0};
+    const attn_tensor dq = view_q(layer, g->d.q), dk = view_k(layer, g->d.k);
+    if (!rope) return ATTN_OK;
+    ATTN_TRY(R(rope_backward)(rope, &from_zero, &dq, err));
+    return R(rope_backward)(rope, &from_zero, &dk, err);
+}
+
+/* q = x W_Q + b_Q, k = m W_K + b_K, v = m W_V + b_V */
+static attn_status backward_projections(attn_ctx *ctx, const attni_mha *layer,
+                                        const attni_mha_gradients *g, attn_error *err) {
+    const attni_mha_input *in = layer->input;
+    const attni_linear q = linear_q(layer), k = linear_k(layer), v = linear_v(layer);
+    const attni_linear_grad of_q = {
+        .x = in->x, .dy = g->d.q, .dx = g->dx, .dw = g->params.w_q, .db = g->params.b_q};
+    const attni_linear_grad of_k = {.x = memory_of(layer),
+                                    .dy = g->d.k,
+                                    .dx = in->memory ? g->dmemory : g->dx,
+                                    .add_dx = !in->memory,
+                                    .dw = g->params.w_k,
+                                    .db = g->params.b_k};
+    const attni_linear_grad of_v = {.x = memory_of(layer),
+                                    .dy = g->d.v,
+                                    .dx = of_k.dx,
+                                    .add_dx = true,
+                                    .dw = g->params.w_v,
+                                    .db = g->params.b_v};
+    ATTN_TRY(R(linear_backward)(ctx, &q, in->B * in->n_q, &of_q, err));
+    ATTN_TRY(R(linear_backward)(ctx, &k, in->B * in->n_k, &of_k, err));
+    return R(linear_backward)(ctx, &v, in->B * in->n_k, &of_v, err);
+}
+
+attn_status R(mha_backward)(attn_ctx *ctx, const attni_mha *layer, const real *dy,
+                            const attni_mha_gradients *gradients, attn_error *err) {
+    ATTN_TRY(check(layer, err));
+    ATTN_TRY(backward_output(ctx, layer, dy, gradients, err));
+    ATTN_TRY(backward_attention(ctx, layer, gradients, err));
+    ATTN_TRY(backward_rope(layer, gradients, err));
+    return backward_projections(ctx, layer, gradients, err);
+}
