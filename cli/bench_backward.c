@@ -78,7 +78,7 @@ static void differentiate_softmax(const bench_setting *s, int64_t head) {
     }
 }
 
-/* C (n, d) = A B or A^T B, with A (n, n) and B (n, d): the three products that end in a gradient. */
+/* C (n, d) = A B or A^T B, with A (n, n) and B (n, d): the products that end in a gradient. */
 static void gradient(const bench_problem *p, const float *a, const float *b, float *c,
                      bool transpose, bool add) {
     blas_sgemm(&(blas_sgemm_args){.m = p->n,

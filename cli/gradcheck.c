@@ -42,7 +42,7 @@ static const cli_option options[] = {
      AT(tolerance),
      .value = "X",
      .help = "largest error allowed, relative to max(1, |difference|); default 1e-7. Differences "
-             "of f64 numbers are good to about 1e-9"},
+             "of f64 numbers are good to about 1e-10"},
     CLI_COMMON_OPTIONS,
 };
 
@@ -142,17 +142,18 @@ static void print_row(const run *r, const grad_check *check, const grad_tally *t
            t->largest, r->o->tolerance, out_begin(stdout, ok ? OUT_GOOD : OUT_BAD),
            ok ? "ok" : "FAIL", out_begin(stdout, OUT_PLAIN));
     if (!ok)
-        printf("  %s[%zu]: backward says %.12g, differences say %.12g\n", t->part,
-               t->element, t->backward, t->differences);
+        printf("  %s[%zu]: backward says %.12g, differences say %.12g\n", t->part, t->element,
+               t->backward, t->differences);
     fflush(stdout);
 }
 
 static json_t *row_json(const kind *k, const grad_check *check, const grad_tally *t, bool ok) {
-    return json_pack("{s:s, s:s, s:I, s:o, s:{s:s, s:I, s:o, s:o}, s:b}", "kind", k->name, "name",
-                     check->name, "gradients", (json_int_t)t->n, "largest_error",
-                     out_json_real(t->largest), "worst", "gradient", t->part, "element",
-                     (json_int_t)t->element, "backward", out_json_real(t->backward), "differences",
-                     out_json_real(t->differences), "ok", ok);
+    return json_pack("{s:s, s:s, s:I, s:I, s:o, s:{s:s, s:I, s:o, s:o}, s:b}", "kind", k->name,
+                     "name", check->name, "gradients", (json_int_t)t->n, "nonzero",
+                     (json_int_t)t->nonzero, "largest_error", out_json_real(t->largest), "worst",
+                     "gradient", t->part, "element", (json_int_t)t->element, "backward",
+                     out_json_real(t->backward), "differences", out_json_real(t->differences), "ok",
+                     ok);
 }
 
 static int run_check(run *r, const kind *k, const grad_check *check) {
@@ -216,7 +217,7 @@ int cmd_gradcheck(int argc, char **argv) {
     int code = cli_parse(&spec, argc, argv, &o);
     if (code != CLI_GO) return code;
     const kind kinds[N_KINDS] = {{"feature", grad_features, grad_n_features, &o.features},
-                                 {"layer", NULL, 0, &o.layers}};
+                                 {"layer", grad_layers, grad_n_layers, &o.layers}};
     if (o.list) return list_all(kinds, o.common.json);
     code = check_names(&kinds[0]);
     if (code == CLI_OK) code = check_names(&kinds[1]);

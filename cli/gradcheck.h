@@ -35,13 +35,13 @@ typedef struct grad_problem {
 /* What a check found. */
 typedef struct grad_tally {
     size_t n;         /* numbers compared */
+    size_t nonzero;   /* those that change the loss: a check without them would prove nothing */
     double largest;   /* |backward - differences| / max(1, |differences|); NaN counts as infinite */
     const char *part; /* where that was */
     size_t element;
     double backward, differences;
 } grad_tally;
 
-/* Adds a part; out of memory in x or dx is left to grad_compare() to see. */
 void grad_add(grad_problem *problem, const char *name, double *x, const double *dx, size_t n);
 /* Moves every element of every part by 6e-6 max(1, |x|) up and down, and compares. An element that
  * is not finite (a bias of -inf) cannot move: backward must say 0. */
@@ -57,27 +57,50 @@ typedef struct grad_session {
     uint64_t seed;
     void *block[GRAD_MAX_BLOCKS];
     int n_blocks;
+    bool short_of_memory;
 } grad_session;
 
 /* n numbers: random in (-1, 1), the same for the same seed; or NaN, for results to come. NULL when
- * memory is short. */
+ * memory is short: ask grad_ready() after taking everything. */
 double *grad_random(grad_session *session, size_t n);
 double *grad_blank(grad_session *session, size_t n);
 /* 64-byte aligned scratch. */
 void *grad_bytes(grad_session *session, size_t bytes);
+/* ATTN_E_MEMORY if anything could not be had. */
+attn_status grad_ready(const grad_session *session, attn_error *err);
 void grad_release(grad_session *session);
 
+/* A part of a problem in one step. */
+typedef struct grad_pair {
+    double *x;  /* (n) random */
+    double *dx; /* (n) where backward writes */
+} grad_pair;
+
+/* dx starts as NaN, for gradients that backward sets. */
+grad_pair grad_input(grad_session *session, grad_problem *problem, const char *name, size_t n);
+/* dx starts as 0, for gradients that backward adds to. */
+grad_pair grad_param(grad_session *session, grad_problem *problem, const char *name, size_t n);
+/* The outputs, with a random dout; returns where forward writes them. */
+double *grad_output(grad_session *session, grad_problem *problem, size_t n);
+
 /* -------------------------------------------------------------------------------------- checks */
+
+typedef attn_status grad_run(grad_session *session, const void *setting, grad_tally *tally,
+                             attn_error *err);
 
 /* One line of the table. */
 typedef struct grad_check {
     const char *name, *about;
-    attn_status (*run)(grad_session *session, const void *setting, grad_tally *tally,
-                       attn_error *err);
+    grad_run *run;
     const void *setting;
 } grad_check;
 
 extern const grad_check grad_features[]; /* gradcheck_attention.c */
 extern const size_t grad_n_features;
+extern const grad_check grad_layers[]; /* gradcheck_layers.c */
+extern const size_t grad_n_layers;
+
+/* gradcheck_sequence.c; settings are layers of their headers. */
+grad_run grad_check_rope, grad_check_relative, grad_check_additive, grad_check_mha;
 
 #endif

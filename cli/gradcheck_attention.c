@@ -24,14 +24,12 @@ typedef struct feature {
 typedef struct attention {
     feature f; /* sizes filled in */
     grad_session *session;
+    grad_problem problem;
     attn_args args;
     attn_tensor out, lse;
-    attn_results results;
     attn_gradients gradients;
     attn_mask *pattern;
-    double *q, *k, *v, *bias, *sinks; /* may be moved */
-    size_t n_bias;                    /* numbers behind the bias, which may be a view of fewer */
-    int64_t lists[4][B + 1];
+    int64_t lists[3][B + 1];
 } attention;
 
 /* -------------------------------------------------------------------------------------- inputs */
@@ -55,17 +53,24 @@ static attn_tensor tensor_of(const attention *a, const double *data, int64_t H, 
 
 static size_t size_of(int64_t H, int64_t n, int64_t d) { return (size_t)(B * H * n * d); }
 
+/* q, k or v: its numbers and their gradients. */
+static void set_input(attention *a, const char *name, attn_tensor *x, attn_tensor *dx,
+                      const int64_t sizes[3]) {
+    const grad_pair pair =
+        grad_input(a->session, &a->problem, name, size_of(sizes[0], sizes[1], sizes[2]));
+    *x = tensor_of(a, pair.x, sizes[0], sizes[1], sizes[2]);
+    *dx = tensor_of(a, pair.dx, sizes[0], sizes[1], sizes[2]);
+}
+
 static void set_tensors(attention *a) {
     const feature *f = &a->f;
-    a->q = grad_random(a->session, size_of(f->H, f->n_q, f->d_k));
-    a->k = grad_random(a->session, size_of(f->H_kv, f->n_k, f->d_k));
-    a->v = grad_random(a->session, size_of(f->H_kv, f->n_k, f->d_v));
-    a->args.q = tensor_of(a, a->q, f->H, f->n_q, f->d_k);
-    a->args.k = tensor_of(a, a->k, f->H_kv, f->n_k, f->d_k);
-    a->args.v = tensor_of(a, a->v, f->H_kv, f->n_k, f->d_v);
-    a->out =
-        tensor_of(a, grad_blank(a->session, size_of(f->H, f->n_q, f->d_v)), f->H, f->n_q, f->d_v);
-    a->lse = tensor_of(a, grad_blank(a->session, size_of(f->H, f->n_q, 1)), f->H, f->n_q, 1);
+    set_input(a, "dq", &a->args.q, &a->gradients.dq, (int64_t[]){f->H, f->n_q, f->d_k});
+    set_input(a, "dk", &a->args.k, &a->gradients.dk, (int64_t[]){f->H_kv, f->n_k, f->d_k});
+    set_input(a, "dv", &a->args.v, &a->gradients.dv, (int64_t[]){f->H_kv, f->n_k, f->d_v});
+    const double *out = grad_output(a->session, &a->problem, size_of(f->H, f->n_q, f->d_v));
+    const double *lse = grad_blank(a->session, size_of(f->H, f->n_q, 1));
+    a->out = tensor_of(a, out, f->H, f->n_q, f->d_v);
+    a->lse = tensor_of(a, lse, f->H, f->n_q, 1);
 }
 
 /* The lists name places of B sequences; the packed ones are of different lengths. */
@@ -102,15 +107,13 @@ static int64_t most_rows(const feature *f) { return f->packed ? f->n_q + 1 : f->
 static int64_t most_keys(const feature *f) { return f->packed ? f->n_k + 1 : f->n_k; }
 
 /* Two thirds are visible; the first row of the first head sees nothing. */
-static bool set_mask(attention *a) {
+static void set_mask(attention *a) {
     const int64_t rows = most_rows(&a->f), keys = most_keys(&a->f), n = a->f.H * rows * keys;
     uint8_t *allow = grad_bytes(a->session, (size_t)n);
-    if (!allow) return false;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; allow && i < n; i++)
         allow[i] =
             i >= keys && attni_philox4x32(a->session->seed, (uint32_t)i, 1, 0, 0).word[0] % 3;
     a->args.mask = attn_tensor_bhsd(allow, ATTN_BOOL, 1, a->f.H, rows, keys);
-    return true;
 }
 
 static attn_tensor bias_view(const attention *a, double *data) {
@@ -125,16 +128,16 @@ static attn_tensor bias_view(const attention *a, double *data) {
 }
 
 /* Every fifth number of a full bias is -inf: it masks. */
-static bool set_bias(attention *a) {
+static void set_bias(attention *a) {
     const int64_t H = a->f.H, rows = most_rows(&a->f), keys = most_keys(&a->f);
     const int64_t sizes[] = {0, B * H * rows * keys, H * (keys - 1), H * (rows + keys - 1)};
-    a->n_bias = (size_t)sizes[a->f.bias];
-    a->bias = grad_random(a->session, a->n_bias);
-    if (!a->bias) return false;
+    const size_t n = (size_t)sizes[a->f.bias];
+    const grad_pair bias = grad_input(a->session, &a->problem, "dbias", n);
+    if (!bias.x || !bias.dx) return; /* grad_ready() says so */
     if (a->f.bias == FULL_BIAS)
-        for (size_t i = 0; i < a->n_bias; i += 5) a->bias[i] = -INFINITY;
-    a->args.bias = bias_view(a, a->bias);
-    return true;
+        for (size_t i = 0; i < n; i += 5) bias.x[i] = -INFINITY;
+    a->args.bias = bias_view(a, bias.x);
+    a->gradients.dbias = bias_view(a, bias.dx);
 }
 
 /* A band or every third key. */
@@ -157,78 +160,55 @@ static attn_status set_scores(attention *a, attn_error *err) {
     a->args.softcap = f->softcap;
     a->args.dropout = f->dropout;
     a->args.seed = a->session->seed;
+    a->gradients.dscale = grad_blank(a->session, 1);
+    grad_add(&a->problem, "dscale", &a->args.scale, a->gradients.dscale, 1);
     if (f->sinks) {
-        a->sinks = grad_random(a->session, (size_t)f->H);
-        a->args.sinks = a->sinks;
+        const grad_pair sinks = grad_input(a->session, &a->problem, "dsinks", (size_t)f->H);
+        a->args.sinks = sinks.x;
+        a->gradients.dsinks = sinks.dx;
     }
-    if (!f->alibi) return ATTN_OK;
     double *slopes = grad_blank(a->session, (size_t)f->H);
-    a->args.alibi = slopes;
+    ATTN_TRY(grad_ready(a->session, err));
+    if (f->alibi) a->args.alibi = slopes;
     return attn_alibi_slopes(f->H, slopes, err);
 }
 
 static attn_status set_up(attention *a, attn_error *err) {
     attn_args_init(&a->args);
+    attn_gradients_init(&a->gradients);
     set_tensors(a);
     set_positions(a);
-    if ((a->f.mask && !set_mask(a)) || (a->f.bias && !set_bias(a)))
-        return attni_fail(err, ATTN_E_MEMORY, "no memory for a gradient check");
+    if (a->f.mask) set_mask(a);
+    if (a->f.bias) set_bias(a);
     if (a->f.pattern) ATTN_TRY(set_pattern(a, err));
     return set_scores(a, err);
 }
 
-/* ----------------------------------------------------------------------------------- gradients */
+/* ------------------------------------------------------------------------------------ the check */
 
 static attn_status forward(void *arg, attn_error *err) {
     attention *a = arg;
     return attn_forward(a->session->ctx, &a->args, &a->out, NULL, err);
 }
 
-/* Everything there is to differentiate by, with room for what backward says. */
-static void set_parts(attention *a, grad_problem *p) {
-    const feature *f = &a->f;
-    grad_session *s = a->session;
-    const size_t sizes[] = {size_of(f->H, f->n_q, f->d_k), size_of(f->H_kv, f->n_k, f->d_k),
-                            size_of(f->H_kv, f->n_k, f->d_v)};
-    double *dq = grad_blank(s, sizes[0]), *dk = grad_blank(s, sizes[1]),
-           *dv = grad_blank(s, sizes[2]);
-    double *dscale = grad_blank(s, 1);
-    attn_gradients_init(&a->gradients);
-    a->gradients.dq = tensor_of(a, dq, f->H, f->n_q, f->d_k);
-    a->gradients.dk = tensor_of(a, dk, f->H_kv, f->n_k, f->d_k);
-    a->gradients.dv = tensor_of(a, dv, f->H_kv, f->n_k, f->d_v);
-    a->gradients.dscale = dscale;
-    grad_add(p, "dq", a->q, dq, sizes[0]);
-    grad_add(p, "dk", a->k, dk, sizes[1]);
-    grad_add(p, "dv", a->v, dv, sizes[2]);
-    grad_add(p, "dscale", &a->args.scale, dscale, 1);
-    if (f->bias) {
-        double *dbias = grad_blank(s, a->n_bias);
-        a->gradients.dbias = bias_view(a, dbias);
-        grad_add(p, "dbias", a->bias, dbias, a->n_bias);
-    }
-    if (f->sinks) {
-        a->gradients.dsinks = grad_blank(s, (size_t)f->H);
-        grad_add(p, "dsinks", a->sinks, a->gradients.dsinks, (size_t)f->H);
-    }
+static attn_status backward(attention *a, attn_error *err) {
+    attn_ctx *ctx = a->session->ctx;
+    const attn_tensor dout = tensor_of(a, a->problem.dout, a->f.H, a->f.n_q, a->f.d_v);
+    const attn_results results = {a->out, a->lse, dout};
+    ATTN_TRY(attn_forward(ctx, &a->args, &a->out, &a->lse, err));
+    return attn_backward(ctx, &a->args, &results, &a->gradients, err);
 }
 
 static attn_status check_attention(grad_session *session, const void *setting, grad_tally *tally,
                                    attn_error *err) {
     attention a = {.f = sized(*(const feature *)setting), .session = session};
-    const size_t n_out = size_of(a.f.H, a.f.n_q, a.f.d_v);
+    a.problem.forward = forward;
+    a.problem.arg = &a;
     attn_status status = set_up(&a, err);
-    grad_problem p = {.forward = forward, .arg = &a, .out = a.out.data, .n_out = n_out};
-    double *dout = grad_random(session, n_out);
-    p.dout = dout;
-    if (status == ATTN_OK) status = attn_forward(session->ctx, &a.args, &a.out, &a.lse, err);
-    if (status == ATTN_OK) {
-        set_parts(&a, &p);
-        a.results = (attn_results){a.out, a.lse, tensor_of(&a, dout, a.f.H, a.f.n_q, a.f.d_v)};
-        status = attn_backward(session->ctx, &a.args, &a.results, &a.gradients, err);
-    }
+    if (status == ATTN_OK) status = backward(&a, err);
+    /* Backward had the default scale as such; to be moved it must be a number. */
     if (a.args.scale == ATTN_SCALE_AUTO) a.args.scale = 1 / sqrt((double)a.f.d_k);
-    if (status == ATTN_OK) status = grad_compare(&p, tally, err);
+    if (status == ATTN_OK) status = grad_compare(&a.problem, tally, err);
     attn_mask_destroy(a.pattern);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.h - `attn run` in its steps: options -> inputs (run_inputs.c) -> results (run_views.c,
- * run_compute.c, run_gradients.c) -> files, tables, JSON (run_report.c, run_demo.c). Called by: run*.c only. */
+ * run_compute.c, run_gradients.c) -> files, tables, JSON (run_report.c, run_demo.c). Called by:
+ * run*.c only. */
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_compute.c - lets the library work: forward, inspect, backward. A long forward pass goes in slices of rows so that
- * progress can be shown; the engine promises the same bits for any split of the queries. Tests:
- * tests/cli/test_run.py (progress_does_not_change_a_bit) */
+/* run_compute.c - lets the library work: forward, inspect, backward. A long forward pass goes in
+ * slices of rows so that progress can be shown; the engine promises the same bits for any split of
+ * the queries. Tests: tests/cli/test_run.py (progress_does_not_change_a_bit) */
 #include "core/base.h"
 #include "run.h"
 
