@@ -48,7 +48,7 @@ static const cli_spec spec = {
         "of many samples by the clock of the thread. Flops count visible pairs only.\n\n"
         "  forward   whole problems, dense, causal, odd sizes, windows, threads, f64, halves;\n"
         "            the peer is plain C around OpenBLAS with a full n x n matrix\n"
-        "  backward  the gradients of q, k and v; the peer makes the same five products around\n"
+        "  backward  the gradients of q, k and v; the peer makes the same five products with\n"
         "            two n x n matrices\n"
         "  small     the latency of one call, 8 heads of size 64\n"
         "  gemm      matrix products by the same micro-kernel, against OpenBLAS",
