@@ -41,7 +41,7 @@ static const char *const whois_words[WHO_WORDS] = {
     "unpainted", "sat", "stood", "lay", "on", "near", "under", "behind", "red", "blue", "green",
     "black", "white", "brown", "grey", "yellow"};
 
-enum { PHRASE = 3, SECOND = 5, IT = 9 }; /* "the COLOUR noun", at 0 and at 5 */
+enum { SECOND = 5, IT = 9 }; /* "the COLOUR noun" stands at 0 and at 5 */
 
 static void put_phrase(attni_example *example, int at, int colour, int noun) {
     example->token[at] = at == 0 ? WHO_THE_FIRST : WHO_THE;
