@@ -104,7 +104,8 @@ typedef struct attni_kernels {
     /* rounds x 12 independent multiply-adds on full vectors: the machine's limit, for benchmarks.
      * Returns the flops done. */
     double (*burn)(int64_t rounds);
-    /* The softmax's own 2^x (x <= 0) and the softcap's own tanh, for tests; n a multiple of vl. */
+    /* The softmax's own 2^x (x <= 0) and the softcap's own tanh, on arrays, for layers and tests;
+     * n a multiple of vl, y may be x. */
     void (*exp2)(int64_t n, const void *x, void *y);
     void (*tanh)(int64_t n, const void *x, void *y);
 } attni_kernels;

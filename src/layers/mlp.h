@@ -18,8 +18,8 @@ typedef struct attni_mlp {
     const real *w_down, *b_down; /* (d_hidden, d_model), (d_model) */
 } attni_mlp;
 
-/* One pass over n rows, all memory the caller's: forward reads x and writes the rest, backward reads
- * all of it. The intermediates stay readable. */
+/* One pass over n rows, all memory the caller's: forward reads x and writes the rest, backward
+ * reads all of it. The intermediates stay readable. */
 typedef struct attni_mlp_pass {
     int64_t n;
     const real *x; /* (n, d_model) */

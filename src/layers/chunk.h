@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* chunk.h - rows are worked through in pieces of CHUNK reals on the stack, short ones filled up:
+ * loops of constant length that compilers vectorise, and sums in one fixed order on every machine.
+ * Used by the layers of this folder. Tests: those of the layers. */
+#ifndef ATTNI_CHUNK_H
+#define ATTNI_CHUNK_H
+
+#include "layers/real.h"
+
+/* A multiple of every kernel table's vl; some arrays of 64 doubles fit a small stack frame. */
+enum { CHUNK = 64, CHUNK_LANES = 8 };
+
+#define LOG2E ((real)1.4426950408889634074)
+
+/* Elements of the chunk that begins at i. */
+static inline int chunk_length(int64_t n, int64_t i) { return (int)attni_min(CHUNK, n - i); }
+
+static inline void chunk_load(int n, const real *x, real fill, real chunk[CHUNK]) {
+    memcpy(chunk, x, (size_t)n * sizeof *x);
+    for (int i = n; i < CHUNK; i++) chunk[i] = fill;
+}
+
+/* Lane l takes elements l, l + 8, ...; then the lanes are added in pairs. */
+static inline real chunk_sum(const real chunk[CHUNK]) {
+    real lane[CHUNK_LANES] = {0};
+    for (int i = 0; i < CHUNK; i += CHUNK_LANES) {
+        for (int l = 0; l < CHUNK_LANES; l++) lane[l] += chunk[i + l];
+    }
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+#endif
