@@ -86,7 +86,7 @@ attn_status R(mha_saved_size)(const attni_mha_config *config, const attni_mha_in
 
 attni_mha_saved R(mha_saved_place)(const attni_mha_config *config, const attni_mha_input *input,
                                    real *memory) {
-    sizes s;
+    sizes s = {0};
     const bool fits = measure(config, input, &s);
     attni_assert(fits);
     (void)fits;

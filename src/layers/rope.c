@@ -90,5 +90,5 @@ attn_status R(rope_forward)(const attni_rope *rope, const attni_rope_rows *rows,
 
 attn_status R(rope_backward)(const attni_rope *rope, const attni_rope_rows *rows,
                              const attn_tensor *dx, attn_error *err) {
-    return turn_all(rope, rows, -1, dx, err); /* a rotation's transpose is its inverse */
+    return turn_all(rope, rows, -1, dx, err); /* y = R x, so dx = R^T dy */
 }

@@ -34,8 +34,8 @@ typedef struct attni_rope_rows {
 attn_status R(rope_forward)(const attni_rope *rope, const attni_rope_rows *rows,
                             const attn_tensor *x, attn_error *err);
 
-/* The gradient with respect to the input from that with respect to the output: the inverse
- * rotation, in place. */
+/* The gradient with respect to the input from that with respect to the output, in place: the
+ * transpose of forward, which for a table of cosines and sines is the inverse rotation. */
 attn_status R(rope_backward)(const attni_rope *rope, const attni_rope_rows *rows,
                              const attn_tensor *dx, attn_error *err);
 
