@@ -26,7 +26,7 @@ static double count_row(const attn_args *a, const attni_sequence *seq, int64_t h
     double n = 0;
     for (int64_t t = attni_rows_next_tile(&rows, 0); t != INT64_MAX;
          t = attni_rows_next_tile(&rows, t + 1)) {
-        if (attni_rows_view(&rows, t * ATTNI_KEY_TILE, view))
+        if (attni_rows_view(&rows, t * ATTNI_KEY_TILE, ATTNI_KEY_TILE, view))
             n += count_view(&rows, view, t * ATTNI_KEY_TILE);
     }
     return n;

@@ -118,9 +118,9 @@ static tile_bits mask_bits(const attni_rows *rows, int x, int64_t first, int64_t
     return bits;
 }
 
-static tile_bits row_bits(attni_rows *rows, int x, int64_t first) {
+static tile_bits row_bits(attni_rows *rows, int x, int64_t first, int64_t n) {
     tile_bits bits = {{0}};
-    set_range(&bits, rows->lo[x] - first, rows->hi[x] - first);
+    set_range(&bits, rows->lo[x] - first, attni_min(rows->hi[x] - first, n));
     if (rows->args->pattern && rows->i[x] < rows->seq->n_q) {
         const tile_bits also = pattern_bits(rows, x, first);
         for (int w = 0; w < WORDS; w++) bits.word[w] &= also.word[w];
@@ -186,11 +186,11 @@ static void find_segments(const tile_bits *any, attni_view *view) {
     }
 }
 
-static bool view_by_bits(attni_rows *rows, int64_t first, attni_view *view) {
+static bool view_by_bits(attni_rows *rows, int64_t first, int64_t n, attni_view *view) {
     tile_bits bits[ATTNI_MAX_LANES], any = {{0}}, all;
     memset(&all, 0xff, sizeof all);
     for (int x = 0; x < rows->n; x++) {
-        bits[x] = row_bits(rows, x, first);
+        bits[x] = row_bits(rows, x, first, n);
         for (int w = 0; w < WORDS; w++) {
             any.word[w] |= bits[x].word[w];
             all.word[w] &= bits[x].word[w];
@@ -217,11 +217,10 @@ static void fill_allow_by_ranges(const attni_rows *rows, int64_t first, attni_se
     }
 }
 
-bool attni_rows_view(attni_rows *rows, int64_t first, attni_view *view) {
-    const int64_t lo = attni_max(rows->any_lo, first),
-                  hi = attni_min(rows->any_hi, first + ATTNI_KEY_TILE);
+bool attni_rows_view(attni_rows *rows, int64_t first, int64_t n, attni_view *view) {
+    const int64_t lo = attni_max(rows->any_lo, first), hi = attni_min(rows->any_hi, first + n);
     if (lo >= hi) return false;
-    if (rows->args->pattern || rows->args->mask.data) return view_by_bits(rows, first, view);
+    if (rows->args->pattern || rows->args->mask.data) return view_by_bits(rows, first, n, view);
     view->n_segments = 1;
     view->n_keys = (int32_t)(hi - lo);
     view->segments[0] = (attni_segment){.key = (int32_t)(lo - first), .n = view->n_keys};

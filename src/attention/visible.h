@@ -37,8 +37,9 @@ void attni_visible_range(const attn_args *args, const attni_sequence *seq, int64
 
 /* Completes rows->lo .. all_hi and the cursors from args, seq, n, head, i. */
 void attni_rows_begin(attni_rows *rows);
-/* The view of keys first .. first + ATTNI_KEY_TILE - 1; false when no row sees any of them. */
-bool attni_rows_view(attni_rows *rows, int64_t first, attni_view *view);
+/* The view of keys first .. first + n - 1, n <= ATTNI_KEY_TILE; false when no row sees any of
+ * them. */
+bool attni_rows_view(attni_rows *rows, int64_t first, int64_t n, attni_view *view);
 /* First tile at or after `tile` in which some row may see a key; INT64_MAX when there is none. */
 int64_t attni_rows_next_tile(const attni_rows *rows, int64_t tile);
 

@@ -66,6 +66,25 @@ typedef struct attni_visit {
     void *stats;  /* (2, lanes) running maximum and sum of the base-2 softmax */
 } attni_visit;
 
+/* Backward works on blocks of queries and tiles of keys of one size on every ISA, so that its sums
+ * run in one order: 96 x 96 of P^T and dS^T are 72 KiB of f32, in L2. */
+#define ATTNI_BLOCK_ROWS    96
+#define ATTNI_BACKWARD_KEYS 96
+
+/* One panel of queries meets the visible keys of one tile in backward. `visit` says what meets
+ * what; its first concerns dq_t, its scores, o_t and stats are not used. */
+typedef struct attni_backward_visit {
+    attni_visit visit;
+    const void *do_t;    /* (d_v, lanes) from pack_queries() */
+    const void *whole;   /* (lanes) the row's log-sum-exp in base 2, rounded to a whole number */
+    const void *inverse; /* (lanes) 2^(whole - log-sum-exp); 0 for a row that sees nothing */
+    const void *delta;   /* (lanes) dout . out */
+    void *p, *ds; /* (BACKWARD_KEYS, BLOCK_ROWS) from the panel's first lane: keep P and dS */
+    void *dz;     /* (n_keys, lanes) gradient of the biased score times temperature, or NULL */
+    void *keep;   /* (n_keys, lanes) scratch, with dropout */
+    void *dq_t;   /* (d_k, lanes) running sum, or NULL */
+} attni_backward_visit;
+
 /* c (m, n_columns) = a (m, k) b, or c += with add; a by strides, b (k, lanes) packed. n_columns
  * <= lanes. */
 typedef struct attni_product {
@@ -80,6 +99,15 @@ typedef struct attni_product {
     ptrdiff_t c_row;
 } attni_product;
 
+/* rows (n_rows pointers to d reals) = panel (d, lanes) times factors (lanes), or += with add. */
+typedef struct attni_unpack {
+    int vecs, n_rows;
+    bool add;
+    int64_t d;
+    const void *panel, *factors;
+    void *const *rows;
+} attni_unpack;
+
 typedef struct attni_kernels {
     const char *name;
     bool fused;   /* class of result bits: with or without fused multiply-add */
@@ -90,12 +118,14 @@ typedef struct attni_kernels {
     void (*pack_queries)(int vecs, int64_t d, const void *const *rows, double factor, void *q_t);
     void (*visit)(const attni_visit *visit);
     void (*product)(const attni_product *product);
+    void (*backward)(const attni_backward_visit *visit);
+    /* product() with add, leaving out the pairs that `weights`, the P^T of a block laid out as a,
+     * marks as hidden. Whole vectors of c are written. */
+    void (*product_guarded)(const attni_product *product, const void *weights);
     /* Folds the sink logits (lanes, base 2) into stats if given, and turns stats into (max, sum,
      * 1/sum): stats has room for (3, lanes). A lane that saw nothing gets 1/sum = 0. */
     void (*finish)(int vecs, const void *sinks, void *stats);
-    /* rows (n_rows pointers to d_v reals) = o_t (d_v, lanes) times stats[2] of the lane */
-    void (*unpack_output)(int vecs, int n_rows, int64_t d_v, const void *o_t, const void *stats,
-                          void *const *rows);
+    void (*unpack_rows)(const attni_unpack *unpack);
 
     /* f16 or bf16 to f32, and back */
     void (*widen)(int64_t n, attn_dtype dtype, const void *from, float *to);

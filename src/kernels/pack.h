@@ -51,27 +51,30 @@ static void finish(int vecs, const void *sinks, void *stats) {
 }
 
 /* Adding zero turns -0 into +0: whether a masked key once added 0 * v must not show. */
-static void unpack_output(int vecs, int n_rows, int64_t d_v, const void *o_t, const void *stats,
-                          void *const *rows) {
-    const int lanes = LANES(vecs);
-    const real *factors = (const real *)stats + 2 * lanes;
-    for (int x = 0; x < n_rows; x += VL) {
-        const real *from = (const real *)o_t + x;
-        const vr factor = v_load(factors + x);
-        const int n = n_rows - x < VL ? n_rows - x : VL;
+static void unpack_rows(const attni_unpack *u) {
+    const int lanes = LANES(u->vecs);
+    for (int x = 0; x < u->n_rows; x += VL) {
+        const real *from = (const real *)u->panel + x;
+        const vr factor = v_load((const real *)u->factors + x);
+        const int n = u->n_rows - x < VL ? u->n_rows - x : VL;
         int64_t c = 0;
-        for (; c + VL <= d_v; c += VL) {
+        for (; c + VL <= u->d; c += VL) {
             vr block[VL];
             UNROLL for (int i = 0; i < VL; i++) block[i] =
                 v_fma(v_load(from + (c + i) * lanes), factor, v_zero());
             v_transpose(block);
             UNROLL for (int i = 0; i < VL; i++) {
-                if (i < n) v_store((real *)rows[x + i] + c, block[i]);
+                if (i >= n) continue;
+                real *to = (real *)u->rows[x + i] + c;
+                v_store(to, u->add ? v_load(to) + block[i] : block[i]);
             }
         }
-        for (; c < d_v; c++) {
+        for (; c < u->d; c++) {
             const vr column = v_fma(v_load(from + c * lanes), factor, v_zero());
-            for (int i = 0; i < n; i++) ((real *)rows[x + i])[c] = column[i];
+            for (int i = 0; i < n; i++) {
+                real *to = (real *)u->rows[x + i] + c;
+                *to = u->add ? *to + column[i] : column[i];
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
  * -DATTNI_REAL_f32 ...), see CMakeLists.txt. */
 #include "kernels/kernels.h"
 
+#include "kernels/backward.h"
 #include "kernels/pack.h"
 #include "kernels/product.h"
 #include "kernels/visit.h"
@@ -50,8 +51,10 @@ const attni_kernels TABLE_NAME = {
     .pack_queries = pack_queries,
     .visit = visit_any,
     .product = product_any,
+    .backward = backward_any,
+    .product_guarded = product_guarded,
     .finish = finish,
-    .unpack_output = unpack_output,
+    .unpack_rows = unpack_rows,
     .widen = widen,
     .narrow = narrow,
     .burn = burn,

@@ -25,10 +25,16 @@ INLINE vi visible_lanes(uint64_t allow, int v) {
     return (bits & lane_bit) != 0;
 }
 
+/* A matrix of scores: rows are keys, s_row elements apart. */
+typedef struct score_rows {
+    real *s;
+    ptrdiff_t s_row;
+} score_rows;
+
 /* n_i rows of S^T = K Q^T. Final scores (max != NULL) are masked by the allow bits of their
  * keys, unless NULL, and raise max; otherwise adjust_scores() will do that. */
 INLINE void score_strip(const int n_i, const int n_v, const attni_visit *t, const real *k,
-                        const uint64_t *allow, real *s, vr *max) {
+                        const uint64_t *allow, score_rows to, vr *max) {
     vr sums[ACCUMULATORS];
     UNROLL for (int x = 0; x < n_i * n_v; x++) sums[x] = v_zero();
     multiply(n_i, n_v, t->d_k, k, t->k_stride, 1, t->q_t, LANES(n_v), sums);
@@ -42,7 +48,7 @@ INLINE void score_strip(const int n_i, const int n_v, const attni_visit *t, cons
     }
     UNROLL for (int i = 0; i < n_i; i++) {
         UNROLL for (int v = 0; v < n_v; v++) {
-            v_store(s + (i * n_v + v) * VL, sums[i * n_v + v]);
+            v_store(to.s + i * to.s_row + v * VL, sums[i * n_v + v]);
             if (max) max[v] = v_max(sums[i * n_v + v], max[v]);
         }
     }
@@ -77,41 +83,52 @@ INLINE const uint64_t *partial_allow(const uint64_t *allow, const int n_i) {
     return all == ~(uint64_t)0 ? NULL : allow;
 }
 
-INLINE void score_rows(const int n_i, const int n_v, const attni_visit *t, int32_t key, real *s,
-                       vr *max) {
-    const real *k = (const real *)t->k + key * t->k_stride;
-    const uint64_t *allow = max && t->allow ? partial_allow(t->allow + key, n_i) : NULL;
-    score_strip(n_i, n_v, t, k, allow, s, max);
+/* The next n_i keys; moves on to the rows behind them. */
+INLINE void score_keys(const int n_i, const int n_v, const attni_visit *t, int32_t *key,
+                       score_rows *to, vr *max) {
+    const real *k = (const real *)t->k + *key * t->k_stride;
+    const uint64_t *allow = max && t->allow ? partial_allow(t->allow + *key, n_i) : NULL;
+    score_strip(n_i, n_v, t, k, allow, *to, max);
+    *key += n_i;
+    to->s += n_i * to->s_row;
 }
 
-INLINE void score_segment(const int n_v, const attni_visit *t, attni_segment segment, real *s,
+INLINE void score_segment(const int n_v, const attni_visit *t, attni_segment segment, score_rows to,
                           vr *max) {
     const int32_t end = segment.key + segment.n;
     int32_t key = segment.key;
-    for (; key + ROWS(n_v) <= end; key += ROWS(n_v), s += ROWS(n_v) * LANES(n_v)) {
+    while (key + ROWS(n_v) <= end) {
         if (t->prefetch) prefetch_strip(t, key, ROWS(n_v));
-        score_rows(ROWS(n_v), n_v, t, key, s, max);
+        score_keys(ROWS(n_v), n_v, t, &key, &to, max);
     }
-    if (ROWS(n_v) > 4) {
-        for (; key + 4 <= end; key += 4, s += 4 * LANES(n_v)) score_rows(4, n_v, t, key, s, max);
-    }
-    for (; key + 2 <= end; key += 2, s += 2 * LANES(n_v)) score_rows(2, n_v, t, key, s, max);
-    if (key < end) score_rows(1, n_v, t, key, s, max);
+    while (ROWS(n_v) > 4 && key + 4 <= end) score_keys(4, n_v, t, &key, &to, max);
+    while (key + 2 <= end) score_keys(2, n_v, t, &key, &to, max);
+    if (key < end) score_keys(1, n_v, t, &key, &to, max);
 }
 
 /* -------------------------------------------------------- scores that need more than q.k */
 
-/* capped -> biased -> masked, for vector v of the score of one key; row is its place among the
- * keys of the visit. */
-INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, int v, int32_t row,
-                       int32_t key) {
-    if (how->cap != 0) s = v_tanh(s) * v_set((real)how->cap);
+/* Where a score stands: vector v of a key, which is row `row` among the keys of the visit. */
+typedef struct score_place {
+    int v;
+    int32_t row, key;
+} score_place;
+
+/* capped -> biased -> masked. slope, unless NULL, gets the derivative of the cap. */
+INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, score_place at, vr *slope) {
+    const int v = at.v;
+    if (how->cap != 0) {
+        const vr t = v_tanh(s);
+        if (slope) *slope = v_fma(-t, t, v_set(1));
+        s = t * v_set((real)how->cap);
+    }
     if (how->slope) {
-        const vr distance = v_abs(v_load((const real *)how->position + v * VL) - v_set((real)key));
+        const vr distance =
+            v_abs(v_load((const real *)how->position + v * VL) - v_set((real)at.key));
         s = v_fma(-v_load((const real *)how->slope + v * VL), distance, s);
     }
     if (how->bias) {
-        const vr bias = v_load((const real *)how->bias + row * LANES(n_v) + v * VL);
+        const vr bias = v_load((const real *)how->bias + at.row * LANES(n_v) + v * VL);
         const vr sum = v_fma(bias, v_set((real)how->bias_factor), s);
         /* Only -inf masks: the lowest finite bias, which people also use, stays above the
          * maximum of nothing. */
@@ -129,7 +146,7 @@ INLINE void adjust_scores(const int n_v, const attni_visit *t, vr *max) {
             const int32_t key = t->segments[g].key + j;
             UNROLL for (int v = 0; v < n_v; v++) {
                 vr x = v_load(s + v * VL);
-                x = modify_score(n_v, t->modify, x, v, row, key);
+                x = modify_score(n_v, t->modify, x, (score_place){v, row, key}, NULL);
                 if (t->allow)
                     x = v_select(visible_lanes(t->allow[key], v), x, v_set(-__builtin_inff()));
                 v_store(s + v * VL, x);
@@ -327,10 +344,11 @@ INLINE void visit(const int n_v, const attni_visit *t) {
     UNROLL for (int v = 0; v < n_v; v++) max[v] = v_set(-REAL_MAX);
     real *s = t->scores;
     for (int32_t g = 0; g < t->n_segments; g++) {
+        const score_rows to = {s, LANES(n_v)};
         if (t->modify) {
-            score_segment(n_v, t, t->segments[g], s, NULL);
+            score_segment(n_v, t, t->segments[g], to, NULL);
         } else {
-            score_segment(n_v, t, t->segments[g], s, max);
+            score_segment(n_v, t, t->segments[g], to, max);
         }
         s += t->segments[g].n * LANES(n_v);
     }

@@ -81,7 +81,7 @@ static void for_every_view(view_check *check) {
             if (!begin_panel(&c, p % 2 == 0)) continue;
             for (int64_t t = 0; t < tiles_of(rows.seq->n_k) && !check_has_failed(); t++) {
                 memset(&view, 0x5a, sizeof view);
-                if (attni_rows_view(&rows, t * ATTNI_KEY_TILE, &view))
+                if (attni_rows_view(&rows, t * ATTNI_KEY_TILE, ATTNI_KEY_TILE, &view))
                     check(t * ATTNI_KEY_TILE, seed);
             }
         }
@@ -171,7 +171,7 @@ TEST(row_whose_window_lies_behind_the_mask_does_not_read_it) {
     rows = (attni_rows){.args = &args, .seq = &sequence, .n = LANES};
     for (int x = 0; x < LANES; x++) rows.i[x] = N - LANES + x;
     attni_rows_begin(&rows);
-    CHECK(attni_rows_view(&rows, 0, &view));
+    CHECK(attni_rows_view(&rows, 0, ATTNI_KEY_TILE, &view));
     for (int j = 0; j < WIDTH; j++) {
         CHECK(view.all || !in_segments(j) || (view.allow[j] >> (LANES - 1) & 1) == 0);
     }
@@ -188,7 +188,7 @@ TEST(tile_without_a_view_is_seen_by_no_row) {
         for (int p = 0; p < PANELS; p++) {
             if (!begin_panel(&c, p % 2 == 0)) continue;
             for (int64_t t = 0; t < tiles_of(rows.seq->n_k); t++) {
-                const bool seen = attni_rows_view(&rows, t * ATTNI_KEY_TILE, &view);
+                const bool seen = attni_rows_view(&rows, t * ATTNI_KEY_TILE, ATTNI_KEY_TILE, &view);
                 CHECK_MSG(seen || is_dark(t), "seed %llu: tile %lld has no view but is seen",
                           (unsigned long long)seed, (long long)t);
             }
@@ -206,7 +206,7 @@ TEST(tile_with_a_view_is_seen_by_some_row) {
         for (int p = 0; p < PANELS; p++) {
             if (!begin_panel(&c, p % 2 == 0)) continue;
             for (int64_t t = 0; t < tiles_of(rows.seq->n_k); t++) {
-                const bool seen = attni_rows_view(&rows, t * ATTNI_KEY_TILE, &view);
+                const bool seen = attni_rows_view(&rows, t * ATTNI_KEY_TILE, ATTNI_KEY_TILE, &view);
                 CHECK_MSG(!seen || !is_dark(t), "seed %llu: tile %lld has a view but is dark",
                           (unsigned long long)seed, (long long)t);
             }
@@ -230,7 +230,7 @@ TEST(next_tile_skips_only_what_no_row_sees) {
                 for (; t < attni_min(next, end); t++)
                     CHECK_MSG(is_dark(t), "seed %llu: tile %lld skipped", (unsigned long long)seed,
                               (long long)t);
-                if (t < end) attni_rows_view(&rows, t * ATTNI_KEY_TILE, &view);
+                if (t < end) attni_rows_view(&rows, t * ATTNI_KEY_TILE, ATTNI_KEY_TILE, &view);
             }
         }
         brute_end(&c);

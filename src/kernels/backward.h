@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backward.h - a panel of queries meets a tile of keys once more, to learn what moves its output.
+ * Called by attention/backward_tasks.c through the table. Touches only its arguments.
+ * Method: lanes are queries as in visit.h. P^T is recomputed from the row's log-sum-exp, dP^T =
+ * V dO^T is the same product with V for K and dO for Q, and dQ^T = K^T dS^T has the form of the
+ * weighted values. P^T and dS^T stay in the block's buffers, from which dV = P^T dO and dK = dS^T Q
+ * are plain products (product.h).
+ * Tests: tests/kernels/test_gradients.c */
+#ifndef ATTNI_KERNELS_BACKWARD_H
+#define ATTNI_KERNELS_BACKWARD_H
+
+#include "kernels/visit.h"
+
+/* Row `key` of a buffer of the block. */
+INLINE real *block_row(void *buffer, int32_t key) {
+    return (real *)buffer + key * ATTNI_BLOCK_ROWS;
+}
+
+/* A hidden pair has the weight -0, which no visible pair can have: guarded products skip it. */
+#define HIDDEN_WEIGHT REAL(-0.0, -0.0)
+INLINE vi is_hidden(vr weight) { return (vi)weight == (vi)v_set(HIDDEN_WEIGHT); }
+
+/* ------------------------------------------------------------------------- S^T and dP^T */
+
+INLINE void backward_products(const int n_v, const attni_backward_visit *b) {
+    const attni_visit *t = &b->visit;
+    attni_visit values = *t;
+    values.d_k = t->d_v;
+    values.q_t = b->do_t;
+    values.k = t->v;
+    values.k_stride = t->v_stride;
+    values.prefetch = false;
+    for (int32_t g = 0; g < t->n_segments; g++) {
+        const attni_segment segment = t->segments[g];
+        const score_rows to_p = {block_row(b->p, segment.key), ATTNI_BLOCK_ROWS};
+        const score_rows to_ds = {block_row(b->ds, segment.key), ATTNI_BLOCK_ROWS};
+        score_segment(n_v, t, segment, to_p, NULL);
+        score_segment(n_v, &values, segment, to_ds, NULL);
+    }
+}
+
+/* ------------------------------------------------------------------------- P^T and dS^T */
+
+/* What dropout multiplies the weights with, (n_keys, lanes). */
+static void fill_keep(const attni_backward_visit *b) {
+    const attni_visit *t = &b->visit;
+    real *keep = b->keep;
+    for (int64_t x = 0; x < (int64_t)t->n_keys * LANES(t->vecs); x++) keep[x] = 1;
+    attni_visit ones = *t;
+    ones.scores = keep;
+    drop_weights(&ones);
+}
+
+/* The pairs that are visible in vector v of one key. */
+INLINE vi visible_pairs(const attni_visit *t, score_place at, ptrdiff_t in_row) {
+    vi visible = t->allow ? visible_lanes(t->allow[at.key], at.v) : v_set_int(-1);
+    if (t->modify && t->modify->bias)
+        visible &= v_load((const real *)t->modify->bias + in_row) != v_set(-__builtin_inff());
+    return visible;
+}
+
+/* From scores to weights and from dP to dS, for vector v of one key:
+ *   P = 2^(s - lse),  dz = P (keep dP - delta),  dS = slope dz,  and what multiplies V is keep P.
+ * plain: nothing but q.k makes the score, and all lanes see the key. */
+INLINE void differentiate(const int n_v, const attni_backward_visit *b, score_place at,
+                          const bool plain) {
+    const attni_visit *t = &b->visit;
+    real *p = block_row(b->p, at.key) + at.v * VL, *ds = block_row(b->ds, at.key) + at.v * VL;
+    const ptrdiff_t in_row = at.row * LANES(n_v) + at.v * VL;
+    const vr from = v_load((const real *)b->whole + at.v * VL);
+    const vr inverse = v_load((const real *)b->inverse + at.v * VL);
+    const vr delta = v_load((const real *)b->delta + at.v * VL);
+    vr s = v_load(p), dp = v_load(ds), slope = v_set(1), keep = v_set(1);
+    if (!plain && t->modify) s = modify_score(n_v, t->modify, s, at, &slope);
+    if (!plain && t->dropout) keep = v_load((const real *)b->keep + in_row);
+    vr weight = v_exp2(s - from) * inverse;
+    vr dz = weight * ((plain ? dp : dp * keep) - delta);
+    if (!plain) {
+        const vi visible = visible_pairs(t, at, in_row);
+        weight = v_select(visible, weight * keep, v_set(HIDDEN_WEIGHT));
+        dz = v_select(visible, dz, v_zero());
+        slope = v_select(visible, slope, v_zero());
+        if (b->dz) v_store((real *)b->dz + in_row, dz);
+    }
+    v_store(p, weight);
+    v_store(ds, plain ? dz : dz * slope);
+}
+
+INLINE void differentiate_all(const int n_v, const attni_backward_visit *b, const bool plain) {
+    const attni_visit *t = &b->visit;
+    int32_t row = 0;
+    for (int32_t g = 0; g < t->n_segments; g++) {
+        for (int32_t j = 0; j < t->segments[g].n; j++, row++) {
+            const int32_t key = t->segments[g].key + j;
+            UNROLL for (int v = 0; v < n_v; v++) {
+                differentiate(n_v, b, (score_place){v, row, key}, plain);
+            }
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------- dQ^T */
+
+/* n_i rows of dQ^T += K^T dS^T, or = with first. */
+INLINE void query_strip(const int n_i, const int n_v, const attni_backward_visit *b,
+                        int64_t column) {
+    const attni_visit *t = &b->visit;
+    vr sums[ACCUMULATORS];
+    UNROLL for (int x = 0; x < n_i * n_v; x++) sums[x] = v_zero();
+    for (int32_t g = 0; g < t->n_segments; g++) {
+        const attni_segment segment = t->segments[g];
+        multiply(n_i, n_v, segment.n, (const real *)t->k + segment.key * t->k_stride + column, 1,
+                 t->k_stride, block_row(b->ds, segment.key), ATTNI_BLOCK_ROWS, sums);
+    }
+    real *dq = (real *)b->dq_t + column * LANES(n_v);
+    UNROLL for (int x = 0; x < n_i * n_v; x++) {
+        v_store(dq + x * VL, t->first ? sums[x] : v_load(dq + x * VL) + sums[x]);
+    }
+}
+
+INLINE void sum_keys(const int n_v, const attni_backward_visit *b) {
+    const int64_t d = b->visit.d_k;
+    int64_t c = 0;
+    for (; c + ROWS(n_v) <= d; c += ROWS(n_v)) query_strip(ROWS(n_v), n_v, b, c);
+    if (ROWS(n_v) > 4) {
+        for (; c + 4 <= d; c += 4) query_strip(4, n_v, b, c);
+    }
+    for (; c + 2 <= d; c += 2) query_strip(2, n_v, b, c);
+    if (c < d) query_strip(1, n_v, b, c);
+}
+
+/* sum_keys() when K holds Inf or NaN and some lane does not see it. */
+static void sum_keys_guarded(const attni_backward_visit *b) {
+    const attni_visit *t = &b->visit;
+    for (int64_t c = 0; c < t->d_k; c++) {
+        for (int v = 0; v < t->vecs; v++) {
+            vr sum = v_zero();
+            for (int32_t g = 0; g < t->n_segments; g++) {
+                for (int32_t j = 0; j < t->segments[g].n; j++) {
+                    const int32_t key = t->segments[g].key + j;
+                    const vr x = v_set(((const real *)t->k)[key * t->k_stride + c]);
+                    const vr ds = v_load(block_row(b->ds, key) + v * VL);
+                    const vi hidden = is_hidden(v_load(block_row(b->p, key) + v * VL));
+                    sum = v_select(hidden, sum, v_fma(x, ds, sum));
+                }
+            }
+            real *dq = (real *)b->dq_t + (c * t->vecs + v) * VL;
+            v_store(dq, t->first ? sum : v_load(dq) + sum);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------- visit */
+
+INLINE void backward_visit(const int n_v, const attni_backward_visit *b) {
+    const attni_visit *t = &b->visit;
+    backward_products(n_v, b);
+    if (t->dropout) fill_keep(b);
+    if (t->modify || t->dropout || t->allow || b->dz) {
+        differentiate_all(n_v, b, false);
+    } else {
+        differentiate_all(n_v, b, true);
+    }
+    if (!b->dq_t) return;
+    attni_visit keys = *t; /* may K be multiplied with the 0 of hidden pairs? */
+    keys.v = t->k;
+    keys.v_stride = t->k_stride;
+    keys.d_v = t->d_k;
+    const bool may_hide = t->allow || (t->modify && t->modify->bias);
+    if (may_hide && !hidden_values_are_finite(&keys)) {
+        sum_keys_guarded(b);
+    } else {
+        sum_keys(n_v, b);
+    }
+}
+
+static __attribute__((noinline)) void backward_1(const attni_backward_visit *b) {
+    backward_visit(1, b);
+}
+static __attribute__((noinline)) void backward_2(const attni_backward_visit *b) {
+    backward_visit(2, b);
+}
+#if MAX_VECS >= 3
+static __attribute__((noinline)) void backward_3(const attni_backward_visit *b) {
+    backward_visit(3, b);
+}
+#endif
+
+/* ------------------------------------------------------------------- products with poison */
+
+/* The product c += a b, where a is P^T or dS^T of the block and b holds Inf or NaN: pairs that are
+ * hidden by `weights`, laid out as a, are left out. */
+static void product_guarded(const attni_product *p, const void *weights) {
+    for (int64_t i = 0; i < p->m; i++) {
+        for (int v = 0; v < p->vecs; v++) {
+            vr sum = v_zero();
+            for (int64_t c = 0; c < p->k; c++) {
+                const ptrdiff_t at = i * p->a_row + c * p->a_step;
+                const vi hidden = is_hidden(v_set(((const real *)weights)[at]));
+                const vr x = v_set(((const real *)p->a)[at]);
+                const vr y = v_load((const real *)p->b + (c * p->vecs + v) * VL);
+                sum = v_select(hidden, sum, v_fma(x, y, sum));
+            }
+            real *to = (real *)p->c + i * p->c_row + v * VL;
+            v_store(to, v_load(to) + sum);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------- any */
+
+static void backward_any(const attni_backward_visit *b) {
+    static void (*const visits[MAX_VECS + 1])(const attni_backward_visit *) = {
+        NULL,
+        backward_1,
+        backward_2,
+#if MAX_VECS >= 3
+        backward_3,
+#endif
+    };
+    attni_assert(b->visit.vecs >= 1 && b->visit.vecs <= MAX_VECS);
+    visits[b->visit.vecs](b);
+}
+
+#endif
