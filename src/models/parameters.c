@@ -13,10 +13,14 @@ attn_status attni_model_check(const attni_model_config *config, attn_error *err)
         const char *name;
         int64_t value, max;
     } sizes[] = {
-        {"n_words", config->n_words, MAX_SIZE}, {"length", config->length, MAX_SIZE},
-        {"layers", config->layers, MAX_LAYERS}, {"heads", config->heads, MAX_SIZE},
-        {"d", config->d, MAX_SIZE},             {"d_k", config->d_k, MAX_SIZE},
-        {"d_hidden", config->d_hidden, MAX_SIZE}, {"slots", config->slots, MAX_SIZE},
+        {"n_words", config->n_words, MAX_SIZE},
+        {"length", config->length, MAX_SIZE},
+        {"layers", config->layers, MAX_LAYERS},
+        {"heads", config->heads, MAX_SIZE},
+        {"d", config->d, MAX_SIZE},
+        {"d_k", config->d_k, MAX_SIZE},
+        {"d_hidden", config->d_hidden, MAX_SIZE},
+        {"slots", config->slots, MAX_SIZE},
         {"heads * d_k", config->heads * config->d_k, MAX_SIZE},
         {"slots * n_words", config->slots * config->n_words, MAX_SIZE},
     };

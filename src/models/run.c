@@ -2,8 +2,8 @@
 /* run.c - the memory of a pass through a transformer, and how its weights begin. Compiled per real.
  * One block holds all values and gradients; it is measured and placed by the same walk.
  * Tests: tests/models/test_transformer.c */
-#include "core/rng.h"
 #include "models/run.h"
+#include "core/rng.h"
 
 #include <stdlib.h>
 
