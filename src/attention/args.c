@@ -261,14 +261,9 @@ attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error 
     return attni_args_check_shapes(args, true, full, err);
 }
 
-attn_status attni_check_result(const attn_args *a, const char *name, const attn_tensor *t,
-                               const int64_t shape[4], unsigned dtypes, bool row_contiguous,
+/* A result must not overlap an input. */
+static attn_status check_apart(const attn_args *a, const char *name, const attn_tensor *t,
                                attn_error *err) {
-    ATTN_TRY(attni_check_tensor(name, t, dtypes, true, err));
-    for (int k = 0; k < 4; k++) ATTN_TRY(check_dim(name, t, k, shape[k], "from q, k, v", err));
-    if (row_contiguous) ATTN_TRY(attni_check_row_contiguous(name, t, err));
-    if (attni_tensor_is_empty(t)) return ATTN_OK;
-    ATTN_TRY(attni_check_distinct(name, t, err));
     const struct {
         const char *name;
         const attn_tensor *t;
@@ -283,6 +278,21 @@ attn_status attni_check_result(const attn_args *a, const char *name, const attn_
     return ATTN_OK;
 }
 
+attn_status attni_check_result(const attn_args *a, const char *name, const attn_tensor *t,
+                               const int64_t shape[4], unsigned dtypes, bool row_contiguous,
+                               attn_error *err) {
+    ATTN_TRY(attni_check_tensor(name, t, dtypes, true, err));
+    for (int k = 0; k < 4; k++) ATTN_TRY(check_dim(name, t, k, shape[k], "from q, k, v", err));
+    if (row_contiguous) ATTN_TRY(attni_check_row_contiguous(name, t, err));
+    if (attni_tensor_is_empty(t)) return ATTN_OK;
+    ATTN_TRY(attni_check_distinct(name, t, err));
+    return check_apart(a, name, t, err);
+}
+/* A log-sum-exp in f32 is enough for f32 results, but not always for gradients. */
+static unsigned lse_dtypes(const attn_args *a) {
+    return 1u << ATTN_F64 | (a->q.dtype == ATTN_F64 ? 0 : 1u << ATTN_F32);
+}
+
 attn_status attni_output_check(const attn_args *a, const attn_tensor *out, const attn_tensor *lse,
                                bool allow_f64, attn_error *err) {
     if (!out) return attni_fail(err, ATTN_E_NULL, "out: NULL, expected a tensor");
@@ -291,10 +301,91 @@ attn_status attni_output_check(const attn_args *a, const attn_tensor *out, const
     ATTN_TRY(attni_check_result(a, "out", out, out_shape, 1u << a->q.dtype | also, true, err));
     if (!lse || !lse->data) return ATTN_OK;
     const int64_t lse_shape[4] = {a->q.shape[0], a->q.shape[1], a->q.shape[2], 1};
-    const unsigned lse_dtype = a->q.dtype == ATTN_F64 ? 1u << ATTN_F64 : 1u << ATTN_F32;
-    ATTN_TRY(attni_check_result(a, "lse", lse, lse_shape, lse_dtype | also, true, err));
+    ATTN_TRY(attni_check_result(a, "lse", lse, lse_shape, lse_dtypes(a) | also, true, err));
     if (attni_tensors_overlap(out, lse)) {
         return attni_fail(err, ATTN_E_OVERLAP, "lse: overlaps out; give it memory of its own");
+    }
+    return ATTN_OK;
+}
+
+/* ------------------------------------------------------------------------- gradients */
+
+void attn_gradients_init(attn_gradients *g) {
+    memset(g, 0, sizeof *g);
+    g->struct_size = sizeof *g;
+}
+
+static attn_status check_given(const char *name, const attn_tensor *t, const int64_t shape[4],
+                               unsigned dtypes, attn_error *err) {
+    ATTN_TRY(attni_check_tensor(name, t, dtypes, true, err));
+    for (int k = 0; k < 4; k++) ATTN_TRY(check_dim(name, t, k, shape[k], "from q, k, v", err));
+    return attni_check_row_contiguous(name, t, err);
+}
+
+attn_status attni_results_check(const attn_args *a, const attn_results *r, bool all,
+                                attn_error *err) {
+    if (!r) return attni_fail(err, ATTN_E_NULL, "results: NULL, expected out, lse and dout");
+    const int64_t B = a->q.shape[0], H = a->q.shape[1], n_q = a->q.shape[2];
+    const int64_t out[4] = {B, H, n_q, a->v.shape[3]}, lse[4] = {B, H, n_q, 1};
+    ATTN_TRY(check_given("dout", &r->dout, out, 1u << a->q.dtype, err));
+    if (!all) return ATTN_OK;
+    ATTN_TRY(check_given("out", &r->out, out, 1u << a->q.dtype, err));
+    return check_given("lse", &r->lse, lse, lse_dtypes(a), err);
+}
+
+/* A wanted gradient among all others. */
+typedef struct named_gradient {
+    const char *name;
+    const attn_tensor *t, *like; /* like: the input it belongs to */
+    unsigned dtypes;
+    bool rows; /* must have contiguous rows and distinct elements */
+} named_gradient;
+
+static attn_status check_gradient(const attn_args *a, const named_gradient *g, attn_error *err) {
+    if (!g->t->data) return ATTN_OK;
+    if (!g->like->data && !attni_tensor_is_empty(g->like)) {
+        return attni_fail(err, ATTN_E_NULL, "%s: given, but args->bias is absent", g->name);
+    }
+    if (g->rows) {
+        return attni_check_result(a, g->name, g->t, g->like->shape, g->dtypes, true, err);
+    }
+    ATTN_TRY(attni_check_tensor(g->name, g->t, g->dtypes, true, err));
+    for (int k = 0; k < 4; k++)
+        ATTN_TRY(check_dim(g->name, g->t, k, g->like->shape[k], "the shape of bias", err));
+    return check_apart(a, g->name, g->t, err);
+}
+
+attn_status attni_gradients_check(const attn_args *a, const attn_results *r,
+                                  const attn_gradients *g, bool allow_f64, attn_error *err) {
+    if (!g) return attni_fail(err, ATTN_E_NULL, "gradients: NULL, expected where to write");
+    if (g->struct_size != sizeof *g) {
+        return attni_fail(err, ATTN_E_STRUCT,
+                          "gradients: struct_size is %u, expected %zu; call attn_gradients_init()",
+                          g->struct_size, sizeof *g);
+    }
+    const unsigned same = 1u << a->q.dtype | (allow_f64 ? 1u << ATTN_F64 : 0),
+                   reals = 1u << ATTN_F32 | 1u << ATTN_F64;
+    const named_gradient all[4] = {{"dq", &g->dq, &a->q, same, true},
+                                   {"dk", &g->dk, &a->k, same, true},
+                                   {"dv", &g->dv, &a->v, same, true},
+                                   {"dbias", &g->dbias, &a->bias, reals, false}};
+    const attn_tensor *const given[3] = {&r->out, &r->lse, &r->dout};
+    static const char *const given_names[3] = {"out", "lse", "dout"};
+    for (int x = 0; x < 4; x++) {
+        ATTN_TRY(check_gradient(a, &all[x], err));
+        for (int y = 0; y < 3; y++) {
+            if (!attni_tensors_overlap(all[x].t, given[y])) continue;
+            return attni_fail(err, ATTN_E_OVERLAP, "%s: overlaps %s; give it memory of its own",
+                              all[x].name, given_names[y]);
+        }
+        for (int y = 0; y < x; y++) {
+            if (!attni_tensors_overlap(all[x].t, all[y].t)) continue;
+            return attni_fail(err, ATTN_E_OVERLAP, "%s: overlaps %s; give it memory of its own",
+                              all[x].name, all[y].name);
+        }
+    }
+    if (g->dsinks && !a->sinks) {
+        return attni_fail(err, ATTN_E_NULL, "dsinks: given, but args->sinks is NULL");
     }
     return ATTN_OK;
 }

@@ -23,6 +23,14 @@ attn_status attni_check_result(const attn_args *full, const char *name, const at
                                const int64_t shape[4], unsigned dtypes, bool row_contiguous,
                                attn_error *err);
 
+/* Checks dout, and with `all` also out and lse, against checked arguments. */
+attn_status attni_results_check(const attn_args *full, const attn_results *results, bool all,
+                                attn_error *err);
+/* Checks where gradients go; results are already checked or absent. allow_f64: dq, dk, dv may be
+ * f64 whatever q is. */
+attn_status attni_gradients_check(const attn_args *full, const attn_results *results,
+                                  const attn_gradients *gradients, bool allow_f64, attn_error *err);
+
 /* One batch entry, or one packed sequence: the unit in which i and j are counted. */
 typedef struct attni_sequence {
     int64_t index;        /* in mask, bias, offsets, dropout */

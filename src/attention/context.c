@@ -142,3 +142,21 @@ void attn_cpu_info(attn_cpu *info) {
         info->usable[isa] = attni_kernels_get((attn_isa)isa, false) != NULL;
     }
 }
+
+attn_status attni_ctx_workspace(attn_ctx *ctx, const attn_args *a, size_t needed, char **workspace,
+                                attn_error *err) {
+    if (!a->workspace) {
+        *workspace = attni_ctx_scratch(ctx, needed);
+        if (*workspace || needed == 0) return ATTN_OK;
+        return attni_fail(err, ATTN_E_MEMORY, "context: no memory for %zu bytes of scratch",
+                          needed);
+    }
+    if (a->workspace_size < needed || (uintptr_t)a->workspace % 64 != 0) {
+        return attni_fail(
+            err, ATTN_E_WORKSPACE,
+            "workspace: %zu bytes at an address %s 64-byte aligned, expected %zu bytes, aligned",
+            a->workspace_size, (uintptr_t)a->workspace % 64 ? "not" : "that is", needed);
+    }
+    *workspace = a->workspace;
+    return ATTN_OK;
+}

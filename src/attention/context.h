@@ -12,5 +12,8 @@ attni_pool *attni_ctx_pool(attn_ctx *ctx);
 /* At least `bytes` of memory, 64-byte aligned, valid until the next call; NULL when there is
  * none. */
 void *attni_ctx_scratch(attn_ctx *ctx, size_t bytes);
+/* The workspace of a call that needs so many bytes: the caller's if there is one, else scratch. */
+attn_status attni_ctx_workspace(attn_ctx *ctx, const attn_args *args, size_t needed,
+                                char **workspace, attn_error *err);
 
 #endif

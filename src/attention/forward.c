@@ -22,25 +22,12 @@ static bool overlaps(const attn_args *a, const attn_tensor *out, const attn_tens
 }
 
 static attn_status choose_workspace(attn_ctx *ctx, attni_forward_job *job, attn_error *err) {
-    const attni_plan *plan = job->plan;
-    const attn_args *a = plan->args;
-    if (!a->workspace) {
-        job->workspace = attni_ctx_scratch(ctx, plan->workspace);
-        if (job->workspace || plan->workspace == 0) return ATTN_OK;
-        return attni_fail(err, ATTN_E_MEMORY, "context: no memory for %zu bytes of scratch",
-                          plan->workspace);
-    }
-    if (a->workspace_size < plan->workspace || (uintptr_t)a->workspace % 64 != 0) {
-        return attni_fail(
-            err, ATTN_E_WORKSPACE,
-            "workspace: %zu bytes at an address %s 64-byte aligned, expected %zu bytes, aligned",
-            a->workspace_size, (uintptr_t)a->workspace % 64 ? "not" : "that is", plan->workspace);
-    }
-    if (overlaps(a, job->out, job->lse)) {
+    const attn_args *a = job->plan->args;
+    ATTN_TRY(attni_ctx_workspace(ctx, a, job->plan->workspace, &job->workspace, err));
+    if (a->workspace && overlaps(a, job->out, job->lse)) {
         return attni_fail(err, ATTN_E_OVERLAP,
                           "workspace: overlaps a tensor; give it memory of its own");
     }
-    job->workspace = a->workspace;
     return ATTN_OK;
 }
 

@@ -2,26 +2,10 @@
 /* plan.c - see plan.h. */
 #include "attention/plan.h"
 
+#include "attention/reserve.h"
 #include "attention/tasks.h"
 
 /* ------------------------------------------------------------------------- scratch */
-
-/* Counts bytes; the first overflow sticks. */
-typedef struct counter {
-    size_t used;
-    bool overflow;
-} counter;
-
-/* Reserves a (rows, columns) matrix, 64-byte aligned, and returns where it begins. */
-static size_t reserve(counter *c, size_t rows, size_t columns, size_t size) {
-    const size_t at = c->used;
-    size_t bytes;
-    if (!attni_mul(rows, columns, &bytes) || !attni_mul(bytes, size, &bytes) ||
-        !attni_add(bytes, 63, &bytes) || !attni_add(at, bytes / 64 * 64, &c->used)) {
-        c->overflow = true;
-    }
-    return at;
-}
 
 static bool lay_out(const attni_plan *plan, attni_layout *l) {
     const attn_args *a = plan->args;
@@ -29,19 +13,19 @@ static bool lay_out(const attni_plan *plan, attni_layout *l) {
                  lanes = (size_t)(plan->kernels->vl * plan->kernels->max_vecs);
     const size_t d_k = (size_t)a->q.shape[3], d_v = (size_t)a->v.shape[3];
     const bool bias = a->bias.data != NULL;
-    counter panel = {.used = attni_panel_size()}, c = {0};
-    l->q_t = reserve(&panel, d_k, lanes, real);
-    l->o_t = reserve(&panel, d_v, lanes, real);
-    l->stats = reserve(&panel, 3, lanes, real);
+    attni_counter panel = {.used = attni_panel_size()}, c = {0};
+    l->q_t = attni_reserve(&panel, d_k, lanes, real);
+    l->o_t = attni_reserve(&panel, d_v, lanes, real);
+    l->stats = attni_reserve(&panel, 3, lanes, real);
     l->panel_bytes = panel.used;
-    l->panels = reserve(&c, (size_t)plan->block_panels, panel.used, 1);
-    l->view = reserve(&c, 1, sizeof(attni_view), 1);
-    l->scores = reserve(&c, ATTNI_KEY_TILE, lanes, real);
-    l->bias = reserve(&c, bias ? ATTNI_KEY_TILE : 0, lanes, real);
+    l->panels = attni_reserve(&c, (size_t)plan->block_panels, panel.used, 1);
+    l->view = attni_reserve(&c, 1, sizeof(attni_view), 1);
+    l->scores = attni_reserve(&c, ATTNI_KEY_TILE, lanes, real);
+    l->bias = attni_reserve(&c, bias ? ATTNI_KEY_TILE : 0, lanes, real);
     l->row_size = (size_t)attni_max(ATTNI_KEY_TILE, attni_max(a->q.shape[3], a->v.shape[3]));
-    l->rows = reserve(&c, plan->half || bias ? lanes : 0, l->row_size, real);
-    l->k = reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_k, real);
-    l->v = reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_v, real);
+    l->rows = attni_reserve(&c, plan->half || bias ? lanes : 0, l->row_size, real);
+    l->k = attni_reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_k, real);
+    l->v = attni_reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_v, real);
     l->bytes = c.used;
     return !panel.overflow && !c.overflow;
 }
@@ -78,12 +62,11 @@ static void choose_blocks(attni_plan *plan, int64_t rows, int threads) {
  * alone. */
 static const double flops_worth_waking = 2e6;
 
-static int choose_workers(const attni_plan *plan, int64_t rows, int64_t keys, int threads) {
+static bool is_worth_waking(const attni_plan *plan, int64_t rows, int64_t keys) {
     const attn_args *a = plan->args;
     const double pairs =
         (double)rows * (double)keys * (double)a->k.shape[1] * (double)attni_sequence_count(a);
-    const double flops = 2 * pairs * (double)(a->q.shape[3] + a->v.shape[3]);
-    return flops < flops_worth_waking || plan->n_tasks < 2 ? 1 : threads;
+    return 2 * pairs * (double)(a->q.shape[3] + a->v.shape[3]) >= flops_worth_waking;
 }
 
 attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *plan,
@@ -110,7 +93,8 @@ attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *pl
                           "q: batch times heads times rows is more than 2^63");
     }
     choose_blocks(plan, rows, threads);
-    plan->workers = choose_workers(plan, rows, keys, threads);
+    plan->worth_waking = is_worth_waking(plan, rows, keys);
+    plan->workers = plan->worth_waking && plan->n_tasks > 1 ? threads : 1;
     if (!lay_out(plan, &plan->layout) ||
         !attni_mul(plan->layout.bytes, (size_t)plan->workers, &plan->workspace)) {
         return attni_fail(err, ATTN_E_OVERFLOW,

@@ -10,13 +10,12 @@
 
 #include "core/cpu.h"
 
-#include <stdatomic.h>
-
 #if defined(__wasm__) && !defined(_REENTRANT)
 #define HAVE_THREADS 0
 #else
 #define HAVE_THREADS 1
 #include <pthread.h>
+#include <sched.h>
 #endif
 
 enum { SPIN_ROUNDS = 2000 };
@@ -217,4 +216,25 @@ void attni_parallel(attni_pool *pool, int64_t n_tasks, attni_task *task, void *a
     } else {
         run_own_workers(pool);
     }
+}
+
+/* ---------------------------------------------------------------------------- progress */
+
+void attni_progress_set(attni_progress *progress, int64_t done) {
+    atomic_store_explicit(&progress->done, done, memory_order_release);
+}
+
+void attni_progress_await(attni_progress *progress, int64_t done) {
+#if HAVE_THREADS
+    for (int round = 0; atomic_load_explicit(&progress->done, memory_order_acquire) < done;
+         round++) {
+        if (round < SPIN_ROUNDS) {
+            pause_cpu();
+        } else {
+            sched_yield();
+        }
+    }
+#else
+    (void)progress, (void)done; /* tasks run one after another */
+#endif
 }

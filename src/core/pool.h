@@ -8,6 +8,8 @@
 
 #include "core/base.h"
 
+#include <stdatomic.h>
+
 typedef struct attni_pool attni_pool;
 
 typedef void attni_task(void *arg, int64_t task, int worker);
@@ -21,5 +23,15 @@ int attni_pool_threads(const attni_pool *pool);
 /* Calls task(arg, t, worker) once for every t in 0..n_tasks-1 and returns when all are done.
  * worker is below attni_pool_threads() and no two running tasks share one. */
 void attni_parallel(attni_pool *pool, int64_t n_tasks, attni_task *task, void *arg);
+
+/* How far a task has come, for a later task of the same attni_parallel() that follows it. Tasks are
+ * claimed in order, so a task may wait for one with a lower number: that one runs or has ended. */
+typedef struct attni_progress {
+    _Atomic int64_t done;
+} attni_progress;
+
+void attni_progress_set(attni_progress *progress, int64_t done);
+/* Returns when `done` or more is set; everything written before that is visible then. */
+void attni_progress_await(attni_progress *progress, int64_t done);
 
 #endif

@@ -9,6 +9,7 @@
 #ifndef ATTNI_KERNELS_BACKWARD_H
 #define ATTNI_KERNELS_BACKWARD_H
 
+#include "kernels/product.h"
 #include "kernels/visit.h"
 
 /* Row `key` of a buffer of the block. */
@@ -202,7 +203,8 @@ static void product_guarded(const attni_product *p, const void *weights) {
                 sum = v_select(hidden, sum, v_fma(x, y, sum));
             }
             real *to = (real *)p->c + i * p->c_row + v * VL;
-            v_store(to, v_load(to) + sum);
+            const int columns = p->n_columns - v * VL;
+            if (columns > 0) store_columns(to, load_columns(to, columns) + sum, columns);
         }
     }
 }

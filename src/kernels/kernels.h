@@ -120,7 +120,7 @@ typedef struct attni_kernels {
     void (*product)(const attni_product *product);
     void (*backward)(const attni_backward_visit *visit);
     /* product() with add, leaving out the pairs that `weights`, the P^T of a block laid out as a,
-     * marks as hidden. Whole vectors of c are written. */
+     * marks as hidden. */
     void (*product_guarded)(const attni_product *product, const void *weights);
     /* Folds the sink logits (lanes, base 2) into stats if given, and turns stats into (max, sum,
      * 1/sum): stats has room for (3, lanes). A lane that saw nothing gets 1/sum = 0. */

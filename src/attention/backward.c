@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backward.c - the public backward pass: check, plan, run the tasks on the pool, add up what is one
+ * number per head. Tests: tests/unit/test_backward.c, tests/kernels/test_gradients.c,
+ * tests/golden/test_golden_gradients.c */
+#include "attention/backward_tasks.h"
+
+static attn_status prepare(attn_ctx *ctx, const attn_args *args, attn_args *full, attn_error *err) {
+    if (!ctx)
+        return attni_fail(err, ATTN_E_NULL, "ctx: NULL, expected a context from attn_ctx_create()");
+    return attni_args_check(args, full, err);
+}
+
+static bool overlaps(const attn_args *a, const attn_results *r, const attn_gradients *g) {
+    const attn_tensor space =
+        attn_tensor_bhsd(a->workspace, ATTN_BOOL, 1, 1, 1, (int64_t)a->workspace_size);
+    const attn_tensor *const all[] = {&a->q,   &a->k,    &a->v,  &a->mask, &a->bias, &r->out,
+                                      &r->lse, &r->dout, &g->dq, &g->dk,   &g->dv,   &g->dbias};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (attni_tensors_overlap(&space, all[i])) return true;
+    }
+    return false;
+}
+
+static attn_status choose_workspace(attn_ctx *ctx, attni_backward_job *job, attn_error *err) {
+    const attn_args *a = job->plan->forward.args;
+    ATTN_TRY(attni_ctx_workspace(ctx, a, job->plan->workspace, &job->workspace, err));
+    if (a->workspace && overlaps(a, job->results, job->gradients)) {
+        return attni_fail(err, ATTN_E_OVERLAP,
+                          "workspace: overlaps a tensor; give it memory of its own");
+    }
+    return ATTN_OK;
+}
+
+/* dbias is added to element by element; elements may share memory, so all are cleared before. */
+static void clear_dbias(const attn_tensor *t) {
+    const size_t size = (size_t)attni_dtype_size(t->dtype);
+    for (int64_t b = 0; b < t->shape[0]; b++) {
+        for (int64_t h = 0; h < t->shape[1]; h++) {
+            for (int64_t i = 0; i < t->shape[2]; i++) {
+                char *row = attni_row_at(t, b, h, i);
+                for (int64_t j = 0; j < t->shape[3]; j++)
+                    memset(row + j * t->stride[3] * (int64_t)size, 0, size);
+            }
+        }
+    }
+}
+
+static void clear_shared(const attni_backward_job *job) {
+    const attni_backward_plan *plan = job->plan;
+    attni_progress *progress = (attni_progress *)(job->workspace + plan->progress);
+    for (int64_t i = 0; i < plan->heads * plan->ranges; i++) attni_progress_set(&progress[i], 0);
+    memset(job->workspace + plan->sink_sums, 0, plan->scale_sums - plan->sink_sums);
+    memset(job->workspace + plan->scale_sums, 0, plan->dq_sums - plan->scale_sums);
+    if (plan->want_dbias) clear_dbias(&job->gradients->dbias);
+}
+
+/* In the order of sequences and heads. */
+static void add_up(const attni_backward_job *job) {
+    const attni_backward_plan *plan = job->plan;
+    const attn_args *a = plan->forward.args;
+    const attn_gradients *g = job->gradients;
+    const int64_t H = a->q.shape[1];
+    const double *sinks = (const double *)(job->workspace + plan->sink_sums),
+                 *scales = (const double *)(job->workspace + plan->scale_sums);
+    for (int64_t h = 0; g->dsinks && h < H; h++) {
+        g->dsinks[h] = 0;
+        for (int64_t b = 0; b < attni_sequence_count(a); b++) g->dsinks[h] += sinks[b * H + h];
+    }
+    if (!g->dscale) return;
+    *g->dscale = 0;
+    for (int64_t head = 0; head < plan->heads; head++) *g->dscale += scales[head];
+}
+
+attn_status attn_backward(attn_ctx *ctx, const attn_args *args, const attn_results *results,
+                          const attn_gradients *gradients, attn_error *err) {
+    attn_args full;
+    attni_backward_plan plan;
+    ATTN_TRY(prepare(ctx, args, &full, err));
+    ATTN_TRY(attni_results_check(&full, results, true, err));
+    ATTN_TRY(attni_gradients_check(&full, results, gradients, false, err));
+    ATTN_TRY(attni_backward_plan_make(ctx, &full, gradients, &plan, err));
+    attni_backward_job job = {
+        .plan = &plan, .results = results, .gradients = gradients, .dq_sums = gradients->dq};
+    ATTN_TRY(choose_workspace(ctx, &job, err));
+    if (plan.own_sums) {
+        job.dq_sums = attn_tensor_bhsd(
+            job.workspace + plan.dq_sums, full.q.dtype == ATTN_F64 ? ATTN_F64 : ATTN_F32,
+            full.q.shape[0], full.q.shape[1], full.q.shape[2], full.q.shape[3]);
+    }
+    clear_shared(&job);
+    const int64_t n_tasks = plan.strands * plan.ranges;
+    if (plan.workers == 1) {
+        for (int64_t task = 0; task < n_tasks; task++) attni_backward_task(&job, task, 0);
+    } else {
+        attni_parallel(attni_ctx_pool(ctx), n_tasks, attni_backward_task, &job);
+    }
+    add_up(&job);
+    return ATTN_OK;
+}
+
+attn_status attn_backward_workspace(attn_ctx *ctx, const attn_args *args,
+                                    const attn_gradients *gradients, size_t *bytes,
+                                    attn_error *err) {
+    attn_args full;
+    attni_backward_plan plan;
+    const attn_results none = {0};
+    if (!bytes) return attni_fail(err, ATTN_E_NULL, "bytes: NULL, expected where to put the size");
+    ATTN_TRY(prepare(ctx, args, &full, err));
+    ATTN_TRY(attni_gradients_check(&full, &none, gradients, false, err));
+    ATTN_TRY(attni_backward_plan_make(ctx, &full, gradients, &plan, err));
+    *bytes = plan.workspace;
+    return ATTN_OK;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backward_plan.h - how one backward pass will run: what is computed, who shares what, scratch.
+ * Depends on shapes, options and wanted gradients; results do not depend on it.
+ * Made by backward_plan.c; read by backward.c, backward_tasks.c, explain.c. Tests:
+ * tests/unit/test_backward.c */
+#ifndef ATTNI_BACKWARD_PLAN_H
+#define ATTNI_BACKWARD_PLAN_H
+
+#include "attention/plan.h"
+
+/* Where things lie in the scratch of one worker, in bytes; all 64-byte aligned. */
+typedef struct attni_backward_layout {
+    size_t panels;                 /* (panels of a block) parts of panel_bytes */
+    size_t q_t, do_t, dq_t, stats; /* in each part: (d_k|d_v|d_k, lanes), (3, lanes) */
+    size_t panel_bytes;
+    size_t p, ds;           /* (BACKWARD_KEYS, BLOCK_ROWS) each */
+    size_t q_rows, do_rows; /* (BLOCK_ROWS, d) in column panels: packed operands */
+    size_t dk, dv;          /* (keys of a range, padded d): running sums */
+    size_t view;            /* an attni_view */
+    size_t bias, dz, keep;  /* (KEY_TILE, lanes), where needed */
+    size_t rows, row_size;  /* (lanes, row_size) converted rows and a row of zeros */
+    size_t k, v;            /* (BACKWARD_KEYS, d) widened tile, if half */
+    size_t bytes;           /* of all */
+} attni_backward_layout;
+
+typedef struct attni_backward_plan {
+    attni_plan forward;                  /* kernels, real type, factors, groups */
+    const attni_kernels *double_kernels; /* for the few numbers that are always doubles */
+    bool want_dq;                        /* for dq itself or for dscale */
+    bool want_dk, want_dv, want_dbias;
+    bool own_sums;                /* several ranges sum dq, and the result cannot hold the sum */
+    int64_t columns_k, columns_v; /* d_k and d_v padded to whole panels */
+    int64_t heads;                /* pairs of (sequence, key/value head) */
+    /* A strand is the heads that one task does one after another, because their gradients meet in
+     * the same elements of dbias. The keys of a strand are split into ranges; a block of queries
+     * goes through the ranges in order, each adding to its dq. */
+    int64_t strands, heads_per_strand, ranges, range_tiles;
+    bool sequences_share, heads_share;
+    int workers;
+    attni_backward_layout layout;
+    /* Shared scratch, before the workers' parts: */
+    size_t progress;   /* (heads, ranges) blocks done */
+    size_t sink_sums;  /* (sequences, H) doubles */
+    size_t scale_sums; /* (heads) doubles */
+    size_t dq_sums;    /* (B, H, n_q, d_k) reals, if own_sums */
+    size_t shared_bytes;
+    size_t workspace; /* in all */
+} attni_backward_plan;
+
+attn_status attni_backward_plan_make(attn_ctx *ctx, const attn_args *full,
+                                     const attn_gradients *gradients, attni_backward_plan *plan,
+                                     attn_error *err);
+
+/* Vectors of the next column panel when `columns` are left. */
+int attni_column_vecs(const attni_kernels *kernels, int64_t columns);
+
+#endif
