@@ -9,7 +9,7 @@ static attn_status no_memory(attn_error *err) {
     return attni_fail(err, ATTN_E_MEMORY, "training: no memory for the workers");
 }
 
-static attn_status worker_create(const attni_model_config *config, const attni_task *task,
+static attn_status worker_create(const attni_model_config *config, const attni_task_info *task,
                                  attni_worker *worker, attn_error *err) {
     const size_t n = (size_t)task->n, questions = (size_t)(ATTNI_SHARD * task->n_questions);
     const attni_text largest = {
@@ -36,8 +36,8 @@ static void worker_free(attni_worker *worker) {
     free(worker->weights);
 }
 
-attn_status attni_crew_create(const attni_model_config *config, const attni_task *task, int threads,
-                              attni_crew *crew, attn_error *err) {
+attn_status attni_crew_create(const attni_model_config *config, const attni_task_info *task,
+                              int threads, attni_crew *crew, attn_error *err) {
     attn_ctx_options plain;
     attn_ctx_options_init(&plain);
     memset(crew, 0, sizeof *crew);
@@ -63,7 +63,7 @@ void attni_crew_free(attni_crew *crew) {
 
 attni_text attni_crew_fill(const attni_crew *crew, attni_worker *worker,
                            const attni_example *examples, int64_t n) {
-    const attni_task *task = crew->task;
+    const attni_task_info *task = crew->task;
     int32_t *asked = worker->asked, *answers = worker->answers;
     for (int64_t e = 0; e < n; e++) {
         memcpy(worker->tokens + e * task->n, examples[e].token,

@@ -23,15 +23,15 @@ typedef struct attni_worker {
 } attni_worker;
 
 typedef struct attni_crew {
-    const attni_task *task;
+    const attni_task_info *task;
     attni_pool *pool;
     attni_worker *worker; /* (n) */
     int n;
 } attni_crew;
 
 /* threads >= 1. Errors: VALUE, OVERFLOW, MEMORY, THREADS; *crew is then empty. */
-attn_status attni_crew_create(const attni_model_config *config, const attni_task *task, int threads,
-                              attni_crew *crew, attn_error *err);
+attn_status attni_crew_create(const attni_model_config *config, const attni_task_info *task,
+                              int threads, attni_crew *crew, attn_error *err);
 void attni_crew_free(attni_crew *crew);
 
 /* Copies examples (n <= ATTNI_SHARD) into the worker's arrays; the text that asks all of them. */
