@@ -27,7 +27,7 @@ typedef struct sizes {
 static bool multiply(const int64_t factors[4], size_t *out) {
     *out = 1;
     for (int f = 0; f < 4; f++) {
-        if (!attni_mul(*out, (size_t)factors[f], out)) return false;
+        if (factors[f] > PTRDIFF_MAX || !attni_mul(*out, (size_t)factors[f], out)) return false;
     }
     return true;
 }
