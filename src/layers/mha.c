@@ -27,7 +27,7 @@ typedef struct sizes {
 static bool multiply(const int64_t factors[4], size_t *out) {
     *out = 1;
     for (int f = 0; f < 4; f++) {
-        if (!attni_mul(*out, (size_t)factors[f], out)) return false;
+        if (factors[f] > PTRDIFF_MAX || !attni_mul(*out, (size_t)factors[f], out)) return false;
     }
     return true;
 }
@@ -149,6 +149,7 @@ attn_args R(mha_args)(const attni_mha *layer) {
     args.offset = ATTN_OFFSET_TOP_LEFT;
     args.alibi = config->alibi;
     args.len_k = layer->input->len_k;
+    args.mask = layer->input->mask;
     args.dropout = layer->input->dropout;
     args.seed = layer->input->seed;
     if (has_distances(layer)) {

@@ -6,12 +6,12 @@
 #include "core/rng.h"
 #include "models/task_dice.h"
 
-const attni_task *const attni_tasks[ATTNI_N_TASKS] = {
+const attni_task_info *const attni_tasks[ATTNI_N_TASKS] = {
     &attni_task_whois, &attni_task_sense, &attni_task_induction,
     &attni_task_copy,  &attni_task_sort,  &attni_task_add,
 };
 
-const attni_task *attni_task_named(const char *name) {
+const attni_task_info *attni_task_named(const char *name) {
     for (int t = 0; t < ATTNI_N_TASKS; t++)
         if (strcmp(attni_tasks[t]->name, name) == 0) return attni_tasks[t];
     return NULL;
@@ -40,7 +40,7 @@ static bool is_held_out(uint64_t identity) {
     return r.word[0] % 5 == 0;
 }
 
-void attni_task_draw(const attni_task *task, uint64_t seed, uint64_t number, attni_part part,
+void attni_task_draw(const attni_task_info *task, uint64_t seed, uint64_t number, attni_part part,
                      attni_example *example) {
     attni_dice dice = {.seed = seed, .number = number, .stream = (uint32_t)part};
     uint64_t identity;

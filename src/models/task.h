@@ -28,7 +28,7 @@ typedef struct attni_task_defaults {
 
 typedef struct attni_dice attni_dice;
 
-typedef struct attni_task {
+typedef struct attni_task_info {
     const char *name, *about;
     const char *const *words; /* (n_words) the vocabulary; a token is an index into it */
     int n_words;
@@ -40,17 +40,17 @@ typedef struct attni_task {
     attni_task_defaults defaults;
     /* Draws one example; the result identifies what must not be in both parts. */
     uint64_t (*draw)(attni_dice *dice, attni_example *example);
-} attni_task;
+} attni_task_info;
 
 enum { ATTNI_N_TASKS = 6 };
-extern const attni_task *const attni_tasks[ATTNI_N_TASKS];
+extern const attni_task_info *const attni_tasks[ATTNI_N_TASKS];
 
 /* The task of that name, or NULL. */
-const attni_task *attni_task_named(const char *name);
+const attni_task_info *attni_task_named(const char *name);
 
 typedef enum attni_part { ATTNI_TRAINING, ATTNI_HELD_OUT } attni_part;
 
-void attni_task_draw(const attni_task *task, uint64_t seed, uint64_t number, attni_part part,
+void attni_task_draw(const attni_task_info *task, uint64_t seed, uint64_t number, attni_part part,
                      attni_example *example);
 
 #endif

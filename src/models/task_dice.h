@@ -15,7 +15,7 @@ int attni_roll(attni_dice *dice, int sides);
 /* n different numbers of 0 .. sides-1. n <= sides <= 64. */
 void attni_roll_distinct(attni_dice *dice, int sides, int n, int32_t *numbers);
 
-extern const attni_task attni_task_whois, attni_task_sense, attni_task_induction, attni_task_copy,
-    attni_task_sort, attni_task_add;
+extern const attni_task_info attni_task_whois, attni_task_sense, attni_task_induction,
+    attni_task_copy, attni_task_sort, attni_task_add;
 
 #endif

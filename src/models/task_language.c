@@ -41,7 +41,7 @@ static const char *const whois_words[WHO_WORDS] = {
     "unpainted", "sat", "stood", "lay", "on", "near", "under", "behind", "red", "blue", "green",
     "black", "white", "brown", "grey", "yellow"};
 
-enum { PHRASE = 3, SECOND = 5, IT = 9 }; /* "the COLOUR noun", at 0 and at 5 */
+enum { SECOND = 5, IT = 9 }; /* "the COLOUR noun" stands at 0 and at 5 */
 
 static void put_phrase(attni_example *example, int at, int colour, int noun) {
     example->token[at] = at == 0 ? WHO_THE_FIRST : WHO_THE;
@@ -71,7 +71,7 @@ static uint64_t whois_draw(attni_dice *dice, attni_example *example) {
     return ((uint64_t)being * 16 + (uint64_t)thing) * 20 + (uint64_t)adjective;
 }
 
-const attni_task attni_task_whois = {
+const attni_task_info attni_task_whois = {
     .name = "whois",
     .about = "who is \"it\", and what colour: one of two nouns, and the adjective decides",
     .words = whois_words,
@@ -132,7 +132,7 @@ static uint64_t sense_draw(attni_dice *dice, attni_example *example) {
     return ((uint64_t)word * 24 + (uint64_t)cue) * 12 + (uint64_t)other;
 }
 
-const attni_task attni_task_sense = {
+const attni_task_info attni_task_sense = {
     .name = "sense",
     .about = "which meaning of bank, apple, mouse or plant: word and cue decide together",
     .words = sense_words,

@@ -44,7 +44,7 @@ static uint64_t induction_draw(attni_dice *dice, attni_example *example) {
     return mix(block, period);
 }
 
-const attni_task attni_task_induction = {
+const attni_task_info attni_task_induction = {
     .name = "induction",
     .about = "a b ... a -> b: find the last time, and say what came after it",
     .words = letter_words,
@@ -84,7 +84,7 @@ static uint64_t copy_draw(attni_dice *dice, attni_example *example) {
     return mix(example->token, LIST);
 }
 
-const attni_task attni_task_copy = {
+const attni_task_info attni_task_copy = {
     .name = "copy",
     .about = "eight letters, then the same again",
     .words = letter_words,
@@ -116,7 +116,7 @@ static uint64_t sort_draw(attni_dice *dice, attni_example *example) {
     return mix(example->token, LIST);
 }
 
-const attni_task attni_task_sort = {
+const attni_task_info attni_task_sort = {
     .name = "sort",
     .about = "eight different numbers below 32, then the same in order",
     .words = sort_words,
@@ -163,7 +163,7 @@ static uint64_t add_draw(attni_dice *dice, attni_example *example) {
     return (uint64_t)a * 1000 + (uint64_t)b;
 }
 
-const attni_task attni_task_add = {
+const attni_task_info attni_task_add = {
     .name = "add",
     .about = "two numbers of three digits; the sum is said from its last digit on",
     .words = add_words,

@@ -10,7 +10,7 @@
 
 enum { EXAMPLES = 400 };
 
-static const char *word(const attni_task *task, int32_t token) { return task->words[token]; }
+static const char *word(const attni_task_info *task, int32_t token) { return task->words[token]; }
 
 static bool is_one_of(const char *a, const char *list) {
     const size_t n = strlen(a);
@@ -20,7 +20,7 @@ static bool is_one_of(const char *a, const char *list) {
 }
 
 /* The words of an example, separated by spaces. */
-static void sentence(const attni_task *task, const attni_example *e, char text[400]) {
+static void sentence(const attni_task_info *task, const attni_example *e, char text[400]) {
     text[0] = 0;
     for (int i = 0; i < task->n; i++) {
         strcat(text, i ? " " : "");
@@ -30,7 +30,7 @@ static void sentence(const attni_task *task, const attni_example *e, char text[4
 
 TEST(every_task_fits_its_bounds) {
     for (int t = 0; t < ATTNI_N_TASKS; t++) {
-        const attni_task *task = attni_tasks[t];
+        const attni_task_info *task = attni_tasks[t];
         CHECK(attni_task_named(task->name) == task);
         CHECK(task->n <= ATTNI_TASK_LENGTH && task->n_questions <= ATTNI_TASK_QUESTIONS);
         CHECK(task->slots <= ATTNI_TASK_SLOTS);
@@ -51,7 +51,7 @@ TEST(every_word_is_in_a_vocabulary_once) {
 
 TEST(tokens_answers_and_places_are_in_range) {
     for (int t = 0; t < ATTNI_N_TASKS; t++) {
-        const attni_task *task = attni_tasks[t];
+        const attni_task_info *task = attni_tasks[t];
         for (uint64_t i = 0; i < EXAMPLES; i++) {
             attni_example e;
             attni_task_draw(task, 1, i, i % 2 ? ATTNI_HELD_OUT : ATTNI_TRAINING, &e);
@@ -83,7 +83,7 @@ TEST(the_same_numbers_give_the_same_example) {
 }
 
 /* What must not be in both parts: the words that decide, as text. */
-static void identity(const attni_task *task, const attni_example *e, char text[400]) {
+static void identity(const attni_task_info *task, const attni_example *e, char text[400]) {
     const int32_t *x = e->token;
     if (strcmp(task->name, "whois") == 0) {
         const bool swap = strcmp(word(task, x[2]), word(task, x[7])) > 0;
@@ -122,7 +122,7 @@ TEST(training_and_held_out_share_nothing) {
 
 TEST(about_a_fifth_of_the_whois_triples_is_held_out) {
     static char seen[20000][400];
-    const attni_task *task = attni_task_named("whois");
+    const attni_task_info *task = attni_task_named("whois");
     int n[2] = {0, 0};
     for (int part = 0; part < 2; part++) { /* 20000 draws of at most 5120 triples find nearly all */
         attni_example e;
@@ -141,7 +141,7 @@ static const char beings[] = "cat dog horse child nurse farmer teacher rabbit fo
 static const char moods[] = "tired hungry happy sad angry sleepy thirsty afraid proud bored";
 
 TEST(whois_asks_for_the_noun_that_the_adjective_suits_and_its_colour) {
-    const attni_task *task = attni_task_named("whois");
+    const attni_task_info *task = attni_task_named("whois");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
         attni_example e;
         char text[400];
@@ -167,7 +167,7 @@ TEST(sense_needs_word_and_cue) {
                                               {"apple", "fruit", "company"},
                                               {"mouse", "animal", "device"},
                                               {"plant", "flower", "factory"}};
-    const attni_task *task = attni_task_named("sense");
+    const attni_task_info *task = attni_task_named("sense");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
         attni_example e;
         attni_task_draw(task, 2, i, ATTNI_HELD_OUT, &e);
@@ -179,7 +179,7 @@ TEST(sense_needs_word_and_cue) {
 }
 
 TEST(induction_answers_are_what_came_after_the_last_time) {
-    const attni_task *task = attni_task_named("induction");
+    const attni_task_info *task = attni_task_named("induction");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
         attni_example e;
         attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
@@ -194,7 +194,7 @@ TEST(induction_answers_are_what_came_after_the_last_time) {
 }
 
 TEST(copy_answers_are_the_letters_again) {
-    const attni_task *task = attni_task_named("copy");
+    const attni_task_info *task = attni_task_named("copy");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
         attni_example e;
         attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
@@ -208,7 +208,7 @@ TEST(copy_answers_are_the_letters_again) {
 }
 
 TEST(sort_answers_ascend_and_are_the_same_numbers) {
-    const attni_task *task = attni_task_named("sort");
+    const attni_task_info *task = attni_task_named("sort");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
         attni_example e;
         attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
@@ -224,7 +224,7 @@ TEST(sort_answers_ascend_and_are_the_same_numbers) {
 }
 
 TEST(add_answers_are_the_digits_of_the_sum) {
-    const attni_task *task = attni_task_named("add");
+    const attni_task_info *task = attni_task_named("add");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
         attni_example e;
         attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);

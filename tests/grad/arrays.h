@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arrays.h - what the per-real tests of layers share: random arrays that a seed names, comparison
+ * with an oracle in double, a context. Compiled per real, like the layers. */
+#ifndef ARRAYS_H
+#define ARRAYS_H
+
+#include "check.h"
+#include "core/rng.h"
+#include "layers/real.h"
+
+/* Half the distance from 1 to the next number: one rounding's relative error. */
+#define UNIT (REAL_IS_F64 ? 0x1p-53 : 0x1p-24)
+
+/* Uniform in [-1, 1), 23 bits: exact in both reals. */
+static inline double random_at(uint64_t seed, int64_t i) {
+    const attni_philox r = attni_philox4x32(seed, (uint32_t)i, 0, 0, 0);
+    return (double)(r.word[0] >> 9) * 0x1p-22 - 1;
+}
+
+static inline void fill_random(uint64_t seed, int64_t n, real *x) {
+    for (int64_t i = 0; i < n; i++) x[i] = (real)random_at(seed, i);
+}
+
+static inline void fill_with(int64_t n, double value, real *x) {
+    for (int64_t i = 0; i < n; i++) x[i] = (real)value;
+}
+
+/* x (n) is near want (n, double) everywhere. */
+#define CHECK_ARRAY(n, x, want, tolerance)                                                         \
+    do {                                                                                           \
+        for (int64_t at_ = 0; at_ < (n); at_++) {                                                  \
+            const double is_ = (double)(x)[at_], want_ = (double)(want)[at_];                      \
+            CHECK_MSG(check_is_near(is_, want_, tolerance),                                        \
+                      "%s[%lld] is %.17g, expected %.17g (off by %.3g, allowed %.3g)", #x,         \
+                      (long long)at_, is_, want_, is_ - want_, (double)(tolerance));               \
+        }                                                                                          \
+    } while (0)
+
+#define CHECK_SAME_BITS(n, x, y) CHECK(memcmp(x, y, (size_t)(n) * sizeof *(x)) == 0)
+
+/* A context, or NULL and a failed test. */
+static inline attn_ctx *context_with(attn_isa isa, int threads) {
+    attn_ctx_options options;
+    attn_error err = {""};
+    attn_ctx *ctx;
+    attn_ctx_options_init(&options);
+    options.isa = isa;
+    options.threads = threads;
+    if (attn_ctx_create(&options, &ctx, &err) != ATTN_OK) {
+        check_failed(__FILE__, __LINE__, "%s: %s", attn_isa_name(isa), err.message);
+    }
+    return ctx;
+}
+
+#endif
