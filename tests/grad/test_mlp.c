@@ -24,7 +24,7 @@ typedef struct oracle_arrays {
 static oracle_arrays want;
 
 /* Hidden values are sums of 10 products below 1/2, off by 12 * 5 units; y and the gradients are
- * sums of up to 14 of them times up to 1; slopes of activations go up to 1.2, and a gate doubles. */
+ * sums of up to 14 of them times up to 1; activations have slopes up to 1.2, and a gate doubles. */
 #define TOLERANCE (14 * 1.2 * 2 * 60 * UNIT)
 
 static attni_mlp mlp_of(attni_activation f, bool gated) {
