@@ -59,8 +59,6 @@ static bool set_up(setting *s, const product *p, const bench_options *o) {
         if (!s->memory[i]) return false;
         bench_fill(s->memory[i], ATTN_F32, sizes[i], (uint64_t)i + 1);
     }
-    s->scratch = aligned_alloc(
-        64, attni_gemm_scratch(attni_ctx_kernels(s->ctx, false), false, wish.threads));
     s->gemm = (attni_gemm){.m = p->m,
                            .n = p->n,
                            .k = p->k,
@@ -72,6 +70,8 @@ static bool set_up(setting *s, const product *p, const bench_options *o) {
                            .b_column = p->form == ABT ? p->k : 1,
                            .c = s->memory[2],
                            .c_row = p->n};
+    s->scratch = aligned_alloc(
+        64, attni_gemm_scratch(attni_ctx_kernels(s->ctx, false), false, &s->gemm, wish.threads));
     s->blas = (blas_sgemm_args){.transpose_a = p->form == ATB,
                                 .transpose_b = p->form == ABT,
                                 .m = p->m,

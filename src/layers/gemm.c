@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm.c - a panel of B is packed once per block of k and meets all rows of A. Sums run over k
- * in ascending order, in blocks of K_BLOCK that start from zero, whatever the split: that fixes
- * the bits. */
+/* gemm.c - a task owns some rows and columns of C. Per block of k it packs its columns of B once,
+ * in panels, and leads one block of rows of A after the other past them. Sums run over k in
+ * ascending order, in blocks of K_BLOCK that start from zero, whatever the split: that fixes the
+ * bits. */
 #include "layers/gemm.h"
 
-enum { K_BLOCK = 256, ROW_BLOCK = 256 }; /* 256 x 24 floats of B stay in L1, 256 rows of A near */
+#include "attention/plan.h"
+
+/* 256 x 24 floats of B stay in L1, 128 x 256 of A in L2, 256 x 528 of B near. */
+enum { K_BLOCK = 256, ROW_BLOCK = 128, COLUMN_BLOCK = 528, FEW_COLUMNS = 96, CACHE_LINE = 64 };
 
 /* Waking the other workers takes some microseconds: smaller products stay on the calling thread. */
 static const double flops_worth_waking = 2e6;
@@ -13,109 +17,209 @@ typedef struct gemm_job {
     const attni_kernels *kernels;
     const attni_gemm *g;
     size_t real_size;
-    int64_t panels, row_blocks;
+    int64_t task_rows, task_columns; /* of a task */
+    int64_t row_tasks, n_tasks;
+    int workers; /* 1 or all threads */
     char *scratch;
+    size_t worker_bytes;
 } gemm_job;
 
-static int max_lanes(const attni_kernels *kernels) { return kernels->vl * kernels->max_vecs; }
+/* What a task works on: its part of C and the present block of k. */
+typedef struct gemm_part {
+    const gemm_job *job;
+    int64_t row, rows, column, columns;
+    int64_t k, depth;
+    char *panels; /* columns of B: one panel after the other, each (depth, lanes) */
+    char *zeros;  /* (K_BLOCK) for the columns that B does not have */
+} gemm_part;
 
-/* A panel and one row of zeros for the columns that B does not have. */
-static size_t worker_bytes(const attni_kernels *kernels, size_t real_size) {
-    return ((size_t)max_lanes(kernels) + 1) * K_BLOCK * real_size;
+typedef struct gemm_panel {
+    int vecs, lanes;
+    int64_t column; /* of C */
+    int n;          /* columns that C has, at most lanes */
+    char *packed;   /* (depth, lanes) */
+} gemm_panel;
+
+/* ------------------------------------------------------------------------------ split */
+
+static int64_t whole_vectors(const attni_kernels *kernels, int64_t columns) {
+    return attni_ceil_div(columns, kernels->vl) * kernels->vl;
 }
 
-size_t attni_gemm_scratch(const attni_kernels *kernels, bool f64, int workers) {
-    return worker_bytes(kernels, f64 ? sizeof(double) : sizeof(float)) * (size_t)workers;
+/* The last panel has two vectors even if one would do. */
+static int64_t panel_columns(const attni_kernels *kernels, int64_t columns) {
+    return whole_vectors(kernels, columns) + kernels->vl;
 }
 
-/* Columns first .. first + n - 1 of rows k .. k + depth - 1 of B, as (depth, lanes), missing
- * columns zero. */
-static void pack_rows(const gemm_job *job, int64_t k, int64_t depth, int64_t first, int n,
-                      int lanes, char *panel) {
+static size_t worker_bytes(const gemm_job *job) {
+    const int64_t columns = panel_columns(job->kernels, job->task_columns);
+    const size_t bytes = (size_t)(columns + 1) * K_BLOCK * job->real_size;
+    return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+/* One task of all rows packs B once. With more threads: a few tasks for each, by rows first,
+ * because every row task packs its own B. */
+static gemm_job plan(const attni_kernels *kernels, bool f64, const attni_gemm *g, int threads) {
+    gemm_job job = {.kernels = kernels, .g = g, .real_size = f64 ? sizeof(double) : sizeof(float)};
+    const double flops = 2.0 * (double)g->m * (double)g->n * (double)g->k;
+    job.workers = flops < flops_worth_waking ? 1 : threads;
+    const int64_t few = job.workers == 1 ? 1 : 3 * threads;
+    int64_t row_tasks = 1, column_tasks = attni_max(1, attni_ceil_div(g->n, COLUMN_BLOCK));
+    while (row_tasks * column_tasks < few && g->m / row_tasks > ROW_BLOCK) row_tasks *= 2;
+    while (row_tasks * column_tasks < few && g->n / column_tasks > FEW_COLUMNS) column_tasks *= 2;
+    job.task_rows = attni_max(1, attni_ceil_div(g->m, row_tasks));
+    job.task_columns = attni_max(1, whole_vectors(kernels, attni_ceil_div(g->n, column_tasks)));
+    job.row_tasks = attni_ceil_div(g->m, job.task_rows);
+    job.n_tasks = job.row_tasks * attni_ceil_div(g->n, job.task_columns);
+    job.worker_bytes = worker_bytes(&job);
+    return job;
+}
+
+static gemm_part part_of(const gemm_job *job, int64_t task, int worker) {
     const attni_gemm *g = job->g;
-    const size_t real = job->real_size;
-    for (int64_t c = 0; c < depth; c++, panel += (size_t)lanes * real) {
-        const char *row =
-            (const char *)g->b + ((k + c) * g->b_row + first * g->b_column) * (ptrdiff_t)real;
+    gemm_part part = {.job = job,
+                      .row = task % job->row_tasks * job->task_rows,
+                      .column = task / job->row_tasks * job->task_columns};
+    part.rows = attni_min(job->task_rows, g->m - part.row);
+    part.columns = attni_min(job->task_columns, g->n - part.column);
+    part.panels = job->scratch + job->worker_bytes * (size_t)worker;
+    part.zeros = part.panels +
+                 (size_t)panel_columns(job->kernels, job->task_columns) * K_BLOCK * job->real_size;
+    return part;
+}
+
+/* The panel that begins x columns after the part's first. */
+static gemm_panel panel_of(const gemm_part *part, int64_t x) {
+    const attni_kernels *kernels = part->job->kernels;
+    const int vecs = (int)attni_max(2, attni_panel_vecs(kernels, part->columns - x)),
+              lanes = vecs * kernels->vl;
+    return (gemm_panel){.vecs = vecs,
+                        .lanes = lanes,
+                        .column = part->column + x,
+                        .n = (int)attni_min(lanes, part->columns - x),
+                        .packed = part->panels + (size_t)(x * part->depth) * part->job->real_size};
+}
+
+/* ------------------------------------------------------------------------------- pack */
+
+static const char *element(const void *matrix, int64_t index, size_t real_size) {
+    return (const char *)matrix + index * (int64_t)real_size;
+}
+
+/* Sizes of a full panel row are copied inline: a call of memcpy takes longer than the copy. */
+static void copy_row(char *to, const char *from, size_t bytes) {
+    switch (bytes) {
+    case 32: memcpy(to, from, 32); break;
+    case 64: memcpy(to, from, 64); break;
+    case 96: memcpy(to, from, 96); break;
+    default: memcpy(to, from, bytes);
+    }
+}
+
+/* Rows of B as (depth, lanes), missing columns zero. */
+static void pack_rows(const gemm_part *part, const gemm_panel *panel, const char *b) {
+    const attni_gemm *g = part->job->g;
+    const size_t real = part->job->real_size, bytes = (size_t)panel->n * real,
+                 missing = (size_t)(panel->lanes - panel->n) * real;
+    char *to = panel->packed;
+    for (int64_t c = 0; c < part->depth; c++) {
         if (g->b_column == 1) {
-            memcpy(panel, row, (size_t)n * real);
+            copy_row(to, b, bytes);
         } else {
-            for (int x = 0; x < n; x++) {
-                memcpy(panel + (size_t)x * real, row + x * g->b_column * (ptrdiff_t)real, real);
+            for (int x = 0; x < panel->n; x++) {
+                memcpy(to + (size_t)x * real, element(b, x * g->b_column, real), real);
             }
         }
-        memset(panel + (size_t)n * real, 0, (size_t)(lanes - n) * real);
+        if (missing) memset(to + bytes, 0, missing);
+        to += bytes + missing;
+        b += g->b_row * (ptrdiff_t)real;
     }
 }
 
 /* The same when the columns of B are contiguous: they are rows of its transpose, packed like
  * queries. */
-static void pack_columns(const gemm_job *job, int64_t k, int64_t depth, int64_t first, int n,
-                         int vecs, char *panel) {
-    const attni_gemm *g = job->g;
-    const char *zeros = panel + (size_t)max_lanes(job->kernels) * K_BLOCK * job->real_size;
+static void pack_columns(const gemm_part *part, const gemm_panel *panel, const char *b) {
     const void *from[ATTNI_MAX_LANES];
-    for (int x = 0; x < vecs * job->kernels->vl; x++) {
-        from[x] =
-            x < n ? (const char *)g->b + (k + (first + x) * g->b_column) * (ptrdiff_t)job->real_size
-                  : zeros;
+    for (int x = 0; x < panel->lanes; x++) {
+        from[x] = x < panel->n ? element(b, x * part->job->g->b_column, part->job->real_size)
+                               : part->zeros;
     }
-    job->kernels->pack_queries(vecs, depth, from, 1, panel);
+    part->job->kernels->pack_queries(panel->vecs, part->depth, from, 1, panel->packed);
+}
+
+static void pack_panels(const gemm_part *part) {
+    const attni_gemm *g = part->job->g;
+    for (int64_t x = 0; x < part->columns;) {
+        const gemm_panel panel = panel_of(part, x);
+        const char *b =
+            element(g->b, part->k * g->b_row + panel.column * g->b_column, part->job->real_size);
+        if (g->b_row == 1 && g->b_column != 1) {
+            pack_columns(part, &panel, b);
+        } else {
+            pack_rows(part, &panel, b);
+        }
+        x += panel.lanes;
+    }
+}
+
+/* --------------------------------------------------------------------------- multiply */
+
+static void multiply_rows(const gemm_part *part, int64_t row, int64_t rows) {
+    const attni_gemm *g = part->job->g;
+    const size_t real = part->job->real_size;
+    for (int64_t x = 0; x < part->columns;) {
+        const gemm_panel panel = panel_of(part, x);
+        part->job->kernels->product(
+            &(attni_product){.vecs = panel.vecs,
+                             .n_columns = panel.n,
+                             .add = g->add || part->k > 0,
+                             .m = rows,
+                             .k = part->depth,
+                             .a = element(g->a, row * g->a_row + part->k * g->a_column, real),
+                             .a_row = g->a_row,
+                             .a_step = g->a_column,
+                             .b = panel.packed,
+                             .c = (char *)g->c + (row * g->c_row + panel.column) * (int64_t)real,
+                             .c_row = g->c_row});
+        x += panel.lanes;
+    }
 }
 
 static void multiply_task(void *arg, int64_t task, int worker) {
     const gemm_job *job = arg;
-    const attni_gemm *g = job->g;
-    const int lanes_max = max_lanes(job->kernels);
-    const int64_t first = task / job->row_blocks * lanes_max,
-                  row = task % job->row_blocks * ROW_BLOCK;
-    const int n = (int)attni_min(lanes_max, g->n - first);
-    const int vecs = (int)attni_max(2, attni_ceil_div(n, job->kernels->vl)),
-              lanes = vecs * job->kernels->vl;
-    char *panel = job->scratch + worker_bytes(job->kernels, job->real_size) * (size_t)worker;
-    memset(panel + (size_t)lanes_max * K_BLOCK * job->real_size, 0, K_BLOCK * job->real_size);
-    for (int64_t k = 0; k < g->k || k == 0; k += K_BLOCK) {
-        const int64_t depth = attni_min(K_BLOCK, g->k - k);
-        if (g->b_row == 1 && g->b_column != 1) {
-            pack_columns(job, k, depth, first, n, vecs, panel);
-        } else {
-            pack_rows(job, k, depth, first, n, lanes, panel);
+    gemm_part part = part_of(job, task, worker);
+    memset(part.zeros, 0, K_BLOCK * job->real_size);
+    do { /* also for k = 0, which makes zeros */
+        part.depth = attni_min(K_BLOCK, job->g->k - part.k);
+        pack_panels(&part);
+        const int64_t end = part.row + part.rows;
+        for (int64_t row = part.row; row < end; row += ROW_BLOCK) {
+            multiply_rows(&part, row, attni_min(ROW_BLOCK, end - row));
         }
-        const ptrdiff_t real = (ptrdiff_t)job->real_size;
-        job->kernels->product(
-            &(attni_product){.vecs = vecs,
-                             .n_columns = n,
-                             .add = g->add || k > 0,
-                             .m = attni_min(ROW_BLOCK, g->m - row),
-                             .k = depth,
-                             .a = (const char *)g->a + (row * g->a_row + k * g->a_column) * real,
-                             .a_row = g->a_row,
-                             .a_step = g->a_column,
-                             .b = panel,
-                             .c = (char *)g->c + (row * g->c_row + first) * real,
-                             .c_row = g->c_row});
-    }
+        part.k += K_BLOCK;
+    } while (part.k < job->g->k);
+}
+
+size_t attni_gemm_scratch(const attni_kernels *kernels, bool f64, const attni_gemm *g,
+                          int threads) {
+    const gemm_job job = plan(kernels, f64, g, threads);
+    return job.worker_bytes * (size_t)job.workers; /* below 2 MB for each of at most 1024 */
 }
 
 void attni_gemm_run(attni_pool *pool, const attni_kernels *kernels, bool f64, const attni_gemm *g,
                     void *scratch) {
-    gemm_job job = {.kernels = kernels,
-                    .g = g,
-                    .real_size = f64 ? sizeof(double) : sizeof(float),
-                    .panels = attni_ceil_div(g->n, max_lanes(kernels)),
-                    .row_blocks = attni_ceil_div(g->m, ROW_BLOCK),
-                    .scratch = scratch};
-    const int64_t n_tasks = job.panels * job.row_blocks;
-    if (2.0 * (double)g->m * (double)g->n * (double)g->k >= flops_worth_waking) {
-        attni_parallel(pool, n_tasks, multiply_task, &job);
+    gemm_job job = plan(kernels, f64, g, attni_pool_threads(pool));
+    job.scratch = scratch;
+    if (job.workers > 1) {
+        attni_parallel(pool, job.n_tasks, multiply_task, &job);
     } else {
-        for (int64_t task = 0; task < n_tasks; task++) multiply_task(&job, task, 0);
+        for (int64_t task = 0; task < job.n_tasks; task++) multiply_task(&job, task, 0);
     }
 }
 
 attn_status attni_gemm_on(attn_ctx *ctx, bool f64, const attni_gemm *g, attn_error *err) {
     const attni_kernels *kernels = attni_ctx_kernels(ctx, f64);
-    const size_t bytes = attni_gemm_scratch(kernels, f64, attn_ctx_threads(ctx));
+    const size_t bytes = attni_gemm_scratch(kernels, f64, g, attn_ctx_threads(ctx));
     void *scratch = attni_ctx_scratch(ctx, bytes);
     if (!scratch) {
         return attni_fail(err, ATTN_E_MEMORY, "product: no memory for %zu bytes of scratch", bytes);

@@ -20,8 +20,9 @@ typedef struct attni_gemm {
     ptrdiff_t c_row;
 } attni_gemm;
 
-/* Scratch for this many workers, in bytes. */
-size_t attni_gemm_scratch(const attni_kernels *kernels, bool f64, int workers);
+/* Bytes of scratch, 64-byte aligned, that attni_gemm_run() needs with a pool of this many
+ * threads. */
+size_t attni_gemm_scratch(const attni_kernels *kernels, bool f64, const attni_gemm *g, int threads);
 void attni_gemm_run(attni_pool *pool, const attni_kernels *kernels, bool f64, const attni_gemm *g,
                     void *scratch);
 /* The same with kernels, threads and scratch of the context. ATTN_E_MEMORY when there is no
