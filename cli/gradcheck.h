@@ -34,10 +34,10 @@ typedef struct grad_problem {
 
 /* What a check found. */
 typedef struct grad_tally {
-    size_t n;         /* numbers compared */
-    size_t nonzero;   /* those that change the loss: a check without them would prove nothing */
-    double largest;   /* |backward - differences| / max(1, |differences|); NaN counts as infinite */
-    const char *part; /* where that was */
+    size_t n;       /* numbers compared */
+    size_t nonzero; /* those that change the loss: a check without them would prove nothing */
+    double largest; /* |backward - differences| / max(1, |differences|); NaN counts as infinite */
+    char part[48];  /* where that was */
     size_t element;
     double backward, differences;
 } grad_tally;
@@ -102,5 +102,6 @@ extern const size_t grad_n_layers;
 
 /* gradcheck_sequence.c; settings are layers of their headers. */
 grad_run grad_check_rope, grad_check_relative, grad_check_additive, grad_check_mha;
+grad_run grad_check_transformer; /* gradcheck_model.c; setting: const bool, causal */
 
 #endif

@@ -6,6 +6,7 @@
 #include "gradcheck.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Near the cube root of the rounding error of f64, where truncation and rounding balance. */
@@ -25,9 +26,9 @@ static void count(grad_tally *tally, const grad_part *part, size_t i, double dif
     if (isnan(error)) error = INFINITY;
     tally->n++;
     tally->nonzero += differences != 0;
-    if (tally->part && !(error > tally->largest)) return;
+    if (tally->n > 1 && !(error > tally->largest)) return;
     tally->largest = error;
-    tally->part = part->name;
+    snprintf(tally->part, sizeof tally->part, "%s", part->name);
     tally->element = i;
     tally->backward = part->dx[i];
     tally->differences = differences;

@@ -235,6 +235,7 @@ static attn_status check_loss(grad_session *s, const void *setting, grad_tally *
 
 /* ---------------------------------------------------------------------------------------- table */
 
+static const bool no = false, yes = true;
 static const attni_relative t5 = {true, 8, 16};
 
 const grad_check grad_layers[] = {
@@ -275,5 +276,7 @@ const grad_check grad_layers[] = {
                        .alibi = true,
                        .relative = &t5,
                        .dropout = 0.2}},
+    {"encoder", "a transformer of two layers, every parameter", grad_check_transformer, &no},
+    {"decoder", "the same, causal", grad_check_transformer, &yes},
 };
 const size_t grad_n_layers = sizeof grad_layers / sizeof *grad_layers;

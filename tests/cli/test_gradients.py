@@ -269,7 +269,7 @@ class Refusals(GradientTest):
 class Gradcheck(CliTest):
     FEATURES = ("plain causal offset window mask bias pattern lengths packed alibi sinks softcap temperature scale "
                 "dropout gqa head-sizes everything").split()
-    LAYERS = "linear layer-norm rms-norm mlp-gelu swiglu embedding cross-entropy rope t5-bias additive mha".split()
+    LAYERS = "linear layer-norm rms-norm mlp-gelu swiglu embedding cross-entropy rope t5-bias additive mha encoder decoder".split()
 
     def test_all_checks_hold(self):
         report = self.run_json("gradcheck")
