@@ -128,6 +128,8 @@ const char *run_input_name(const run_job *job, int which);
 /* Says what the library said, with the inputs' shapes where these are to blame. */
 int run_library_error(const run_job *job, attn_status status, const attn_error *error);
 
+/* True if work of this size deserves to be cut into slices, so that progress can be shown. */
+bool run_worth_progress(const run_job *job, double flops);
 /* True if a gradient was asked for. */
 bool run_wants_gradients(const run_options *o);
 /* Norms of the gradients. */

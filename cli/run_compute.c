@@ -128,10 +128,10 @@ static attn_status forward_sliced(const run_job *job, attn_error *error) {
 }
 
 /* Slicing costs a little, so only work that may take a second or so is cut. */
-static bool worth_progress(const run_job *job) {
+bool run_worth_progress(const run_job *job, double flops) {
     const double flops_a_second = job->o->reference ? 1e8 : 5e9;
     if (job->o->progress == 1) return true;
-    return job->o->progress == 0 && isatty(fileno(stderr)) && job->cost.flops > flops_a_second;
+    return job->o->progress == 0 && isatty(fileno(stderr)) && flops > flops_a_second;
 }
 
 /* ---------------------------------------------------------------------------------------- steps */
@@ -141,7 +141,7 @@ static int run_forward(run_job *job) {
     const attn_tensor *lse = job->view[VIEW_LSE].wanted ? &job->view[VIEW_LSE].tensor : NULL;
     const double begin = out_clock();
     const attn_status status =
-        can_slice(job) && worth_progress(job)
+        can_slice(job) && run_worth_progress(job, job->cost.flops)
             ? forward_sliced(job, &error)
             : forward(job, &job->args, &job->view[VIEW_OUT].tensor, lse, &error);
     job->seconds = out_clock() - begin;

@@ -151,7 +151,6 @@ static void print_summary(const run_job *job) {
     char time[OUT_NUMBER], rate[OUT_NUMBER], shape[NPY_TEXT];
     const run_view *out = &job->view[VIEW_OUT];
     if (!isatty(fileno(stderr))) return;
-    if (run_wants_gradients(job->o)) print_backward(job);
     npy_shape_text(out->array.shape, out->array.rank, shape, sizeof shape);
     fprintf(stderr, "%sout %s %s   %s, %sFLOP/s   %s%s, %d thread%s%s\n",
             out_begin(stderr, OUT_DIM), shape, attn_dtype_name(out->tensor.dtype),
@@ -160,6 +159,7 @@ static void print_summary(const run_job *job) {
             job->o->reference ? "reference, " : "", attn_isa_name(attn_ctx_isa(job->ctx)),
             attn_ctx_threads(job->ctx), attn_ctx_threads(job->ctx) == 1 ? "" : "s",
             out_begin(stderr, OUT_PLAIN));
+    if (run_wants_gradients(job->o)) print_backward(job);
 }
 
 int run_report(run_job *job) {

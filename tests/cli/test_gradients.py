@@ -166,6 +166,7 @@ class Types(GradientTest):
         self.run_attn(*self.inputs, "--dtype", "f32", "--lse", "b.npy", "--dq", "dq.npy")
         with open(self.path("a.npy"), "rb") as a, open(self.path("b.npy"), "rb") as b:
             self.assertEqual(a.read(), b.read())
+        self.near(self.get("b.npy"), attend(self.q, self.k, self.v)["lse"], 1e-6)
 
     def test_dbias_of_halves_is_f4(self):
         self.put("b.npy", [0.5] * 5, "<f2")
@@ -205,6 +206,27 @@ class Layouts(CliTest):
         arrays, expected = (self.q, self.k, self.v, self.dout), self.expected()
         self.check(arrays, expected)
         self.check(map(rows_first, arrays), map(rows_first, expected), "--layout", "bshd")
+
+    def test_progress_does_not_change_a_bit(self):
+        self.put("b.npy", randoms(4, 3, 5, seed=6))
+        self.put("s.npy", randoms(4, seed=7))
+        self.put("m.npy", [[[(h + j) % 3 > 0 for j in range(5)]] for h in range(4)], "|b1")
+        for name, a in zip(("q", "k", "v", "dout"), (self.q, self.k, self.v, self.dout)):
+            self.put(name + ".npy", a)
+
+        def gradients(*options):
+            self.run_attn("run", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--dout", "dout.npy", "--dq", "dq.npy",
+                          "--dk", "dk.npy", "--dv", "dv.npy", "--bias", "b.npy", "--dbias", "db.npy", "--sinks",
+                          "s.npy", "--dsinks", "ds.npy", "--mask", "m.npy", "--alibi", "--causal", *options)
+            return [self.get(name) for name in ("dq.npy", "dk.npy", "dv.npy", "db.npy", "ds.npy")]
+        self.assertEqual(gradients("--progress", "always"), gradients("--progress", "never"))
+
+    def test_dscale_is_the_same_in_slices(self):
+        for name, a in zip(("q", "k", "v", "dout"), (self.q, self.k, self.v, self.dout)):
+            self.put(name + ".npy", a[0])
+        one, other = (self.run_json("run", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--dout", "dout.npy",
+                                    "--dscale", "--progress", how)["gradients"]["dscale"] for how in ("always", "never"))
+        self.assertEqual(one, other)
 
     def test_each_gradient_has_the_rank_of_its_input(self):
         dq, dk, dv = self.expected()
