@@ -96,6 +96,14 @@ static void say_path(writer *w, const attni_plan *plan, int threads) {
     say(w, "scratch    %zu bytes\n", plan->workspace);
 }
 
+static void say_backward(writer *w, const attni_plan *plan, double flops) {
+    say(w, "backward   %.4g flops, weights recomputed from the log-sum-exp, O(n) memory\n", flops);
+    if (plan->saved.bytes > 0) {
+        say(w, "           with args->saved (%zu bytes) kept by forward instead: a fifth less\n",
+            plan->saved.bytes);
+    }
+}
+
 attn_status attn_plan_explain(attn_ctx *ctx, const attn_args *args, char *text, size_t size,
                               size_t *needed, attn_error *err) {
     attn_args a;
@@ -113,6 +121,7 @@ attn_status attn_plan_explain(attn_ctx *ctx, const attn_args *args, char *text, 
     say(&w, "work       %.6g of %.6g pairs visible (%.4g %%), %.4g flops\n", cost.visible_pairs,
         cost.pairs, cost.pairs > 0 ? 100 * cost.visible_pairs / cost.pairs : 0, cost.flops);
     say_path(&w, &plan, attn_ctx_threads(ctx));
+    say_backward(&w, &plan, cost.flops_backward);
     if (needed) *needed = w.used + 1;
     return ATTN_OK;
 }
