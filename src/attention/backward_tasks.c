@@ -65,24 +65,24 @@ static bool is_last_range(const task_state *s) { return s->range == s->plan->ran
 
 /* ------------------------------------------------------------------------ rows of a block */
 
-static double row_dot(attn_dtype dtype, const void *a, const void *b, int64_t n) {
-    double sum = 0;
+static inline double value_at(attn_dtype dtype, const void *row, int64_t c) {
     switch (dtype) {
-    case ATTN_F32:
-        for (int64_t c = 0; c < n; c++)
-            sum += (double)((const float *)a)[c] * (double)((const float *)b)[c];
-        break;
-    case ATTN_F64:
-        for (int64_t c = 0; c < n; c++) sum += ((const double *)a)[c] * ((const double *)b)[c];
-        break;
-    default:
-        for (int64_t c = 0; c < n; c++) {
-            const uint16_t x = ((const uint16_t *)a)[c], y = ((const uint16_t *)b)[c];
-            sum += dtype == ATTN_F16 ? (double)attni_f16_to_f32(x) * (double)attni_f16_to_f32(y)
-                                     : (double)attni_bf16_to_f32(x) * (double)attni_bf16_to_f32(y);
-        }
+    case ATTN_F32: return ((const float *)row)[c];
+    case ATTN_F64: return ((const double *)row)[c];
+    case ATTN_F16: return attni_f16_to_f32(((const uint16_t *)row)[c]);
+    default: return attni_bf16_to_f32(((const uint16_t *)row)[c]);
     }
-    return sum;
+}
+
+/* In double, as two sums, so that one addition need not wait for the one before. */
+static double row_dot(attn_dtype dtype, const void *a, const void *b, int64_t n) {
+    double even = 0, odd = 0;
+    for (int64_t c = 0; c + 1 < n; c += 2) {
+        even += value_at(dtype, a, c) * value_at(dtype, b, c);
+        odd += value_at(dtype, a, c + 1) * value_at(dtype, b, c + 1);
+    }
+    if (n % 2 == 1) even += value_at(dtype, a, n - 1) * value_at(dtype, b, n - 1);
+    return even + odd;
 }
 
 /* lse and dout . out of every row. */
@@ -183,23 +183,22 @@ static void pack_panel(const task_state *s, panel *p) {
     if (plan->want_dv) copy_rows(s, p, from, a->v.shape[3], s->scratch + plan->layout.do_rows);
 }
 
-/* Is every number finite? By exponents, so that it vectorises. */
+/* Is every number finite? Adding one to an exponent of all ones carries into the sign bit: integer
+ * arithmetic that compilers turn into vectors. */
 static bool are_finite(const void *numbers, int64_t n, size_t real_size) {
-    bool finite = true;
-    if (real_size == sizeof(float)) {
-        for (int64_t i = 0; i < n; i++) {
-            uint32_t bits;
-            memcpy(&bits, (const float *)numbers + i, sizeof bits);
-            finite &= (bits & 0x7f800000u) != 0x7f800000u;
-        }
-        return finite;
+    uint32_t carry32 = 0;
+    uint64_t carry64 = 0;
+    for (int64_t i = 0; real_size == sizeof(float) && i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, (const float *)numbers + i, sizeof bits);
+        carry32 |= (bits & 0x7f800000u) + 0x00800000u;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; real_size == sizeof(double) && i < n; i++) {
         uint64_t bits;
         memcpy(&bits, (const double *)numbers + i, sizeof bits);
-        finite &= (bits & 0x7ff0000000000000u) != 0x7ff0000000000000u;
+        carry64 |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
     }
-    return finite;
+    return carry32 >> 31 == 0 && carry64 >> 63 == 0;
 }
 
 /* Are the block's rows of a packed operand finite? */
@@ -594,15 +593,18 @@ static key_sums begin_sums(const task_state *s, const attn_tensor *result, size_
     return sums;
 }
 
+static void scale_row(void *row, size_t real_size, int64_t n, double factor) {
+    for (int64_t c = 0; real_size == sizeof(float) && c < n; c++)
+        ((float *)row)[c] *= (float)factor;
+    for (int64_t c = 0; real_size == sizeof(double) && c < n; c++) ((double *)row)[c] *= factor;
+}
+
 static void end_sums(const task_state *s, const key_sums *sums) {
     const attni_plan *f = &s->plan->forward;
     if (!sums->result->data || (sums->factor == 1 && !f->half)) return;
     for (int64_t j = 0; j < s->hi - s->lo; j++) {
         char *row = sums->data + j * sums->row * (ptrdiff_t)f->real_size;
-        for (int64_t c = 0; c < sums->d; c++) {
-            attni_store_real(row, f->real_size, c,
-                             attni_load_real(row, f->real_size, c) * sums->factor);
-        }
+        scale_row(row, f->real_size, sums->d, sums->factor);
         if (!f->half) continue;
         f->kernels->narrow(
             sums->d, sums->result->dtype, (float *)row,

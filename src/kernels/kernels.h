@@ -99,10 +99,9 @@ typedef struct attni_product {
     ptrdiff_t c_row;
 } attni_product;
 
-/* rows (n_rows pointers to d reals) = panel (d, lanes) times factors (lanes), or += with add. */
+/* rows (n_rows pointers to d reals) = panel (d, lanes) times factors (lanes). */
 typedef struct attni_unpack {
     int vecs, n_rows;
-    bool add;
     int64_t d;
     const void *panel, *factors;
     void *const *rows;

@@ -64,17 +64,12 @@ static void unpack_rows(const attni_unpack *u) {
                 v_fma(v_load(from + (c + i) * lanes), factor, v_zero());
             v_transpose(block);
             UNROLL for (int i = 0; i < VL; i++) {
-                if (i >= n) continue;
-                real *to = (real *)u->rows[x + i] + c;
-                v_store(to, u->add ? v_load(to) + block[i] : block[i]);
+                if (i < n) v_store((real *)u->rows[x + i] + c, block[i]);
             }
         }
         for (; c < u->d; c++) {
             const vr column = v_fma(v_load(from + c * lanes), factor, v_zero());
-            for (int i = 0; i < n; i++) {
-                real *to = (real *)u->rows[x + i] + c;
-                *to = u->add ? *to + column[i] : column[i];
-            }
+            for (int i = 0; i < n; i++) ((real *)u->rows[x + i])[c] = column[i];
         }
     }
 }
