@@ -308,6 +308,38 @@ attn_status attni_output_check(const attn_args *a, const attn_tensor *out, const
     return ATTN_OK;
 }
 
+/* --------------------------------------------------------------- memory of the caller */
+
+attn_status attni_check_saved(const attn_args *a, size_t needed, attn_error *err) {
+    if (!a->saved || (a->saved_size >= needed && (uintptr_t)a->saved % 64 == 0)) return ATTN_OK;
+    return attni_fail(err, ATTN_E_WORKSPACE,
+                      "saved: %zu bytes at an address %s 64-byte aligned, expected %zu bytes, "
+                      "aligned; see attn_saved_size()",
+                      a->saved_size, (uintptr_t)a->saved % 64 ? "not" : "that is", needed);
+}
+
+static attn_tensor bytes_at(void *data, size_t size) {
+    return attn_tensor_bhsd(data, ATTN_BOOL, 1, 1, 1, (int64_t)size);
+}
+
+attn_status attni_check_spaces(const attn_args *a, const attn_tensor *const *tensors, size_t n,
+                               attn_error *err) {
+    if (!a->workspace && !a->saved) return ATTN_OK;
+    const attn_tensor workspace = bytes_at(a->workspace, a->workspace_size),
+                      saved = bytes_at(a->saved, a->saved_size);
+    for (size_t i = 0; i < n; i++) {
+        if (!tensors[i]) continue;
+        const bool over_workspace = attni_tensors_overlap(&workspace, tensors[i]);
+        if (over_workspace || attni_tensors_overlap(&saved, tensors[i])) {
+            return attni_fail(err, ATTN_E_OVERLAP,
+                              "%s: overlaps a tensor; give it memory of its own",
+                              over_workspace ? "workspace" : "saved");
+        }
+    }
+    if (!attni_tensors_overlap(&workspace, &saved)) return ATTN_OK;
+    return attni_fail(err, ATTN_E_OVERLAP, "saved: overlaps workspace; give it memory of its own");
+}
+
 /* ------------------------------------------------------------------------- gradients */
 
 void attn_gradients_init(attn_gradients *g) {

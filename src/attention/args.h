@@ -23,6 +23,13 @@ attn_status attni_check_result(const attn_args *full, const char *name, const at
                                const int64_t shape[4], unsigned dtypes, bool row_contiguous,
                                attn_error *err);
 
+/* Checks that saved, if given, has this many bytes. */
+attn_status attni_check_saved(const attn_args *full, size_t needed, attn_error *err);
+/* Checks that workspace and saved, where given, overlap none of the tensors (some may be NULL) and
+ * not each other. */
+attn_status attni_check_spaces(const attn_args *full, const attn_tensor *const *tensors, size_t n,
+                               attn_error *err);
+
 /* Checks dout, and with `all` also out and lse, against checked arguments. */
 attn_status attni_results_check(const attn_args *full, const attn_results *results, bool all,
                                 attn_error *err);

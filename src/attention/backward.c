@@ -10,25 +10,16 @@ static attn_status prepare(attn_ctx *ctx, const attn_args *args, attn_args *full
     return attni_args_check(args, full, err);
 }
 
-static bool overlaps(const attn_args *a, const attn_results *r, const attn_gradients *g) {
-    const attn_tensor space =
-        attn_tensor_bhsd(a->workspace, ATTN_BOOL, 1, 1, 1, (int64_t)a->workspace_size);
+static attn_status choose_workspace(attn_ctx *ctx, attni_backward_job *job, attn_error *err) {
+    const attni_plan *plan = &job->plan->forward;
+    const attn_args *a = plan->args;
+    const attn_results *r = job->results;
+    const attn_gradients *g = job->gradients;
     const attn_tensor *const all[] = {&a->q,   &a->k,    &a->v,  &a->mask, &a->bias, &r->out,
                                       &r->lse, &r->dout, &g->dq, &g->dk,   &g->dv,   &g->dbias};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (attni_tensors_overlap(&space, all[i])) return true;
-    }
-    return false;
-}
-
-static attn_status choose_workspace(attn_ctx *ctx, attni_backward_job *job, attn_error *err) {
-    const attn_args *a = job->plan->forward.args;
     ATTN_TRY(attni_ctx_workspace(ctx, a, job->plan->workspace, &job->workspace, err));
-    if (a->workspace && overlaps(a, job->results, job->gradients)) {
-        return attni_fail(err, ATTN_E_OVERLAP,
-                          "workspace: overlaps a tensor; give it memory of its own");
-    }
-    return ATTN_OK;
+    ATTN_TRY(attni_check_saved(a, plan->saved.bytes, err));
+    return attni_check_spaces(a, all, sizeof all / sizeof *all, err);
 }
 
 /* dbias is added to element by element; elements may share memory, so all are cleared before. */

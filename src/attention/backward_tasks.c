@@ -12,9 +12,10 @@
 /* A panel of the block in work. The arrays are of the real type and follow it in the scratch. */
 typedef struct panel {
     attni_rows rows;
-    int vecs, column; /* its first lane is this column of the block */
-    bool started;     /* dq_t holds something */
-    int64_t next;     /* tile of ATTNI_KEY_TILE keys before which it sees nothing */
+    int64_t first_row; /* of all rows of the group */
+    int vecs, column;  /* its first lane is this column of the block */
+    bool started;      /* dq_t holds something */
+    int64_t next;      /* tile of ATTNI_KEY_TILE keys before which it sees nothing */
     void *q_t, *do_t, *dq_t;
     void *whole, *inverse, *delta;                     /* (lanes) */
     double lse[ATTNI_MAX_LANES], dot[ATTNI_MAX_LANES]; /* dot = dout . out */
@@ -98,24 +99,45 @@ static void read_results(const task_state *s, panel *p) {
     }
 }
 
-/* The row's log-sum-exp in base 2 as a whole number and a factor: s - whole is exact, as in
- * forward. */
-static void fill_stats(const task_state *s, panel *p) {
+static bool is_used(const panel *p, int x) { return x < p->rows.n && !p->blind[x]; }
+
+/* inverse = 2^(from - log-sum-exp), 0 in lanes that see nothing. from (lanes) is in base 2. */
+static void fill_inverse(const task_state *s, panel *p, const void *from) {
     const attni_plan *f = &s->plan->forward;
     const size_t real = f->real_size;
     double exponent[ATTNI_MAX_LANES]; /* of the real type */
-    const int lanes = lanes_of(s, p);
-    for (int x = 0; x < lanes; x++) {
-        const bool used = x < p->rows.n && !p->blind[x];
-        const double lse = used ? p->lse[x] * ATTNI_LOG2E : 0;
-        attni_store_real(p->whole, real, x, rint(lse));
-        attni_store_real(exponent, real, x, attni_load_real(p->whole, real, x) - lse);
-        attni_store_real(p->delta, real, x, used ? p->dot[x] : 0);
+    for (int x = 0; x < lanes_of(s, p); x++) {
+        const double lse = is_used(p, x) ? p->lse[x] * ATTNI_LOG2E : 0;
+        attni_store_real(exponent, real, x,
+                         is_used(p, x) ? attni_load_real(from, real, x) - lse : 0);
     }
-    f->kernels->exp2(lanes, exponent, p->inverse);
-    for (int x = 0; x < lanes; x++) {
-        if (x >= p->rows.n || p->blind[x]) attni_store_real(p->inverse, real, x, 0);
+    f->kernels->exp2(lanes_of(s, p), exponent, p->inverse);
+    for (int x = 0; x < lanes_of(s, p); x++) {
+        if (!is_used(p, x)) attni_store_real(p->inverse, real, x, 0);
     }
+}
+
+/* The row's log-sum-exp in base 2 as a whole number and a factor: s - whole is exact, as in
+ * forward. */
+static void fill_stats(const task_state *s, panel *p) {
+    const size_t real = s->plan->forward.real_size;
+    for (int x = 0; x < lanes_of(s, p); x++) {
+        attni_store_real(p->whole, real, x, is_used(p, x) ? rint(p->lse[x] * ATTNI_LOG2E) : 0);
+        attni_store_real(p->delta, real, x, is_used(p, x) ? p->dot[x] : 0);
+    }
+    fill_inverse(s, p, p->whole);
+}
+
+/* The weights that forward kept for this panel and tile, measured from the maximum of their time. */
+static const void *stored_weights(const task_state *s, panel *p, int64_t first) {
+    const attni_plan *f = &s->plan->forward;
+    const attni_saved *saved = &f->saved;
+    if (!f->args->saved || saved->bytes == 0) return NULL;
+    const char *head = (const char *)f->args->saved + (size_t)s->head * saved->head_bytes;
+    const size_t row = (size_t)saved->row * f->real_size,
+                 column = (size_t)p->first_row * f->real_size;
+    fill_inverse(s, p, head + saved->maxima + (size_t)(first / ATTNI_KEY_TILE) * row + column);
+    return head + (size_t)first * row + column;
 }
 
 static void begin_panel(const task_state *s, panel *p, int64_t first, int64_t left, int column) {
@@ -123,6 +145,7 @@ static void begin_panel(const task_state *s, panel *p, int64_t first, int64_t le
     const attni_backward_layout *l = &s->plan->layout;
     const size_t lane_bytes = (size_t)(f->kernels->vl * f->kernels->max_vecs) * f->real_size;
     p->vecs = attni_panel_vecs(f->kernels, left);
+    p->first_row = first;
     p->column = column;
     p->started = false;
     p->next = 0;
@@ -326,6 +349,8 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t) {
         .do_t = p->do_t,
         .whole = p->whole,
         .inverse = p->inverse,
+        .stored = stored_weights(s, p, t->first),
+        .stored_row = (ptrdiff_t)f->saved.row,
         .delta = p->delta,
         .p = s->scratch + l->p + column,
         .ds = s->scratch + l->ds + column,
@@ -446,12 +471,7 @@ static void unpack_dq(const task_state *s, const panel *p) {
         attni_store_real(factors, f->real_size, x, last ? a->scale / a->temperature : 1);
         if (narrow) to[x] = scratch.rows + (size_t)x * scratch.row_size * f->real_size;
     }
-    f->kernels->unpack_rows(&(attni_unpack){.vecs = p->vecs,
-                                            .n_rows = p->rows.n,
-                                            .d = a->q.shape[3],
-                                            .panel = p->dq_t,
-                                            .factors = factors,
-                                            .rows = to});
+    f->kernels->unpack_rows(p->vecs, p->rows.n, a->q.shape[3], p->dq_t, factors, to);
     for (int x = 0; narrow && x < p->rows.n; x++)
         f->kernels->narrow(dq->shape[3], dq->dtype, to[x], attni_lane_row(&p->rows, x, dq));
 }

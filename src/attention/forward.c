@@ -11,24 +11,13 @@ static attn_status prepare(attn_ctx *ctx, const attn_args *args, attn_args *full
     return attni_plan_make(ctx, full, plan, err);
 }
 
-static bool overlaps(const attn_args *a, const attn_tensor *out, const attn_tensor *lse) {
-    const attn_tensor space =
-        attn_tensor_bhsd(a->workspace, ATTN_BOOL, 1, 1, 1, (int64_t)a->workspace_size);
-    const attn_tensor *const all[] = {&a->q, &a->k, &a->v, &a->mask, &a->bias, out, lse};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i] && attni_tensors_overlap(&space, all[i])) return true;
-    }
-    return false;
-}
-
 static attn_status choose_workspace(attn_ctx *ctx, attni_forward_job *job, attn_error *err) {
-    const attn_args *a = job->plan->args;
-    ATTN_TRY(attni_ctx_workspace(ctx, a, job->plan->workspace, &job->workspace, err));
-    if (a->workspace && overlaps(a, job->out, job->lse)) {
-        return attni_fail(err, ATTN_E_OVERLAP,
-                          "workspace: overlaps a tensor; give it memory of its own");
-    }
-    return ATTN_OK;
+    const attni_plan *plan = job->plan;
+    const attn_args *a = plan->args;
+    const attn_tensor *const all[] = {&a->q, &a->k, &a->v, &a->mask, &a->bias, job->out, job->lse};
+    ATTN_TRY(attni_ctx_workspace(ctx, a, plan->workspace, &job->workspace, err));
+    ATTN_TRY(attni_check_saved(a, plan->saved.bytes, err));
+    return attni_check_spaces(a, all, sizeof all / sizeof *all, err);
 }
 
 attn_status attn_forward(attn_ctx *ctx, const attn_args *args, const attn_tensor *out,
@@ -44,6 +33,15 @@ attn_status attn_forward(attn_ctx *ctx, const attn_args *args, const attn_tensor
     } else {
         attni_parallel(attni_ctx_pool(ctx), plan.n_tasks, attni_forward_task, &job);
     }
+    return ATTN_OK;
+}
+
+attn_status attn_saved_size(attn_ctx *ctx, const attn_args *args, size_t *bytes, attn_error *err) {
+    attn_args full;
+    attni_plan plan;
+    if (!bytes) return attni_fail(err, ATTN_E_NULL, "bytes: NULL, expected where to put the size");
+    ATTN_TRY(prepare(ctx, args, &full, &plan, err));
+    *bytes = plan.saved.bytes;
     return ATTN_OK;
 }
 

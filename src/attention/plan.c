@@ -69,6 +69,34 @@ static bool is_worth_waking(const attni_plan *plan, int64_t rows, int64_t keys) 
     return 2 * pairs * (double)(a->q.shape[3] + a->v.shape[3]) >= flops_worth_waking;
 }
 
+/* ------------------------------------------------------------------------------- saved */
+
+/* Beyond this many keys the matrix leaves the caches and costs more than it saves. */
+static const int64_t saved_keys_most = 1024;
+
+static bool is_plain(const attn_args *a) {
+    return !a->causal && a->window_left < 0 && a->window_right < 0 && !a->mask.data &&
+           !a->bias.data && !a->pattern && !a->len_q && !a->len_k && !a->cu_q && !a->alibi &&
+           a->softcap == 0 && a->dropout == 0;
+}
+
+static attni_saved choose_saved(const attni_plan *plan, int64_t rows, int64_t keys) {
+    const attn_args *a = plan->args;
+    attni_counter head = {0}, all = {0};
+    attni_saved saved = {.row = attni_ceil_div(rows, ATTNI_BLOCK_ROWS) * ATTNI_BLOCK_ROWS};
+    if (!is_plain(a) || plan->half || keys > saved_keys_most) return saved;
+    const size_t row = (size_t)saved.row;
+    attni_reserve(&head, (size_t)keys, row, plan->real_size);
+    saved.maxima =
+        attni_reserve(&head, (size_t)attni_ceil_div(keys, ATTNI_KEY_TILE), row, plan->real_size);
+    saved.head_bytes = head.used;
+    attni_reserve(&all, (size_t)(attni_sequence_count(a) * a->k.shape[1]), head.used, 1);
+    saved.bytes = head.overflow || all.overflow ? 0 : all.used;
+    return saved;
+}
+
+/* -------------------------------------------------------------------------------- plan */
+
 attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *plan,
                             attn_error *err) {
     const bool f64 = full->q.dtype == ATTN_F64;
@@ -93,6 +121,7 @@ attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *pl
                           "q: batch times heads times rows is more than 2^63");
     }
     choose_blocks(plan, rows, threads);
+    plan->saved = choose_saved(plan, rows, keys);
     plan->worth_waking = is_worth_waking(plan, rows, keys);
     plan->workers = plan->worth_waking && plan->n_tasks > 1 ? threads : 1;
     if (!lay_out(plan, &plan->layout) ||

@@ -26,6 +26,15 @@ typedef struct attni_layout {
     size_t bytes;    /* of all */
 } attni_layout;
 
+/* The weights that forward keeps for backward. For each (sequence, key/value head): P^T, (n_k,
+ * row) reals as each tile left them, and the running maxima of its tiles, (tiles, row) reals. */
+typedef struct attni_saved {
+    int64_t row;       /* query rows of the group, padded to whole blocks */
+    size_t head_bytes; /* of one head */
+    size_t maxima;     /* where they begin in it */
+    size_t bytes;      /* of all; 0: this problem is not one to save */
+} attni_saved;
+
 typedef struct attni_plan {
     const attn_args *args;
     const attni_kernels *kernels;
@@ -42,6 +51,7 @@ typedef struct attni_plan {
     double score_factor; /* natural score -> base-2 logit: log2e / temperature */
     attni_layout layout; /* scratch of one worker */
     size_t workspace;    /* scratch in all */
+    attni_saved saved;
 } attni_plan;
 
 attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *plan,

@@ -12,10 +12,11 @@
 typedef struct panel {
     attni_rows rows;
     int vecs;
-    bool visited; /* has seen a key */
-    void *q_t;    /* (d_k, lanes) */
-    void *o_t;    /* (d_v, lanes) */
-    void *stats;  /* (3, lanes) */
+    bool visited;      /* has seen a key */
+    int64_t first_row; /* of all rows of the group */
+    void *q_t;         /* (d_k, lanes) */
+    void *o_t;         /* (d_v, lanes) */
+    void *stats;       /* (3, lanes) */
 } panel;
 
 size_t attni_panel_size(void) { return (sizeof(panel) + 63) / 64 * 64; }
@@ -26,6 +27,7 @@ typedef struct task_state {
     char *scratch;
     attni_view *view; /* of the visit in work */
     int64_t kv_head;
+    char *saved; /* this head's part of the weights that backward wants, or NULL */
     int n_panels;
 } task_state;
 
@@ -59,6 +61,7 @@ static void begin_panel(const task_state *s, panel *p, const attni_sequence *seq
     const attni_plan *plan = s->plan;
     p->vecs = attni_panel_vecs(plan->kernels, left);
     p->visited = false;
+    p->first_row = first;
     p->q_t = (char *)p + plan->layout.q_t;
     p->o_t = (char *)p + plan->layout.o_t;
     p->stats = (char *)p + plan->layout.stats;
@@ -68,6 +71,20 @@ static void begin_panel(const task_state *s, panel *p, const attni_sequence *seq
 }
 
 /* --------------------------------------------------------------------------- visits */
+
+/* The weights of a visit, and the maximum they are measured from. */
+static void save_weights(const task_state *s, const panel *p, int64_t first) {
+    const attni_plan *plan = s->plan;
+    const size_t bytes = (size_t)lanes_of(s, p) * plan->real_size,
+                 row = (size_t)plan->saved.row * plan->real_size,
+                 column = (size_t)p->first_row * plan->real_size;
+    const char *from = s->scratch + plan->layout.scores;
+    for (int32_t j = 0; j < s->view->n_keys; j++) {
+        memcpy(s->saved + (size_t)(first + j) * row + column, from + (size_t)j * bytes, bytes);
+    }
+    const size_t tile = (size_t)(first / ATTNI_KEY_TILE);
+    memcpy(s->saved + plan->saved.maxima + tile * row + column, p->stats, bytes);
+}
 
 static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool prefetch) {
     const attn_args *a = s->plan->args;
@@ -101,6 +118,7 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool 
     };
     s->plan->kernels->visit(&visit);
     p->visited = true;
+    if (s->saved) save_weights(s, p, t->first);
 }
 
 static int64_t next_tile(const task_state *s, int64_t from) {
@@ -171,14 +189,8 @@ static void finish_panel(const task_state *s, panel *p, const attn_tensor *out,
     const size_t row_bytes = plan->layout.row_size * plan->real_size;
     for (int x = 0; plan->half && x < p->rows.n; x++)
         to[x] = s->scratch + plan->layout.rows + (size_t)x * row_bytes;
-    plan->kernels->unpack_rows(&(attni_unpack){
-        .vecs = p->vecs,
-        .n_rows = p->rows.n,
-        .d = d_v,
-        .panel = p->o_t,
-        .factors = (char *)p->stats + 2 * (size_t)lanes * plan->real_size,
-        .rows = to,
-    });
+    const char *factors = (char *)p->stats + 2 * (size_t)lanes * plan->real_size;
+    plan->kernels->unpack_rows(p->vecs, p->rows.n, d_v, p->o_t, factors, to);
     for (int x = 0; plan->half && x < p->rows.n; x++) {
         plan->kernels->narrow(d_v, out->dtype, to[x], attni_lane_row(&p->rows, x, out));
     }
@@ -202,6 +214,8 @@ void attni_forward_task(void *arg, int64_t task, int worker) {
                     .scratch = scratch,
                     .view = (attni_view *)(scratch + plan->layout.view),
                     .kv_head = head % H_kv};
+    if (plan->args->saved && plan->saved.bytes > 0)
+        s.saved = (char *)plan->args->saved + (size_t)head * plan->saved.head_bytes;
     while (row < end) {
         attni_assert(s.n_panels < plan->block_panels);
         panel *p = panel_at(&s, s.n_panels++);

@@ -21,6 +21,10 @@ INLINE real *block_row(void *buffer, int32_t key) {
 #define HIDDEN_WEIGHT REAL(-0.0, -0.0)
 INLINE vi is_hidden(vr weight) { return (vi)weight == (vi)v_set(HIDDEN_WEIGHT); }
 
+/* Where weights come from: recomputed through all that changes and hides scores; recomputed where
+ * nothing does; or kept by forward, where nothing does either. */
+typedef enum weight_source { ANY_SCORE, PLAIN_SCORE, STORED } weight_source;
+
 /* ------------------------------------------------------------------------- S^T and dP^T */
 
 INLINE void backward_products(const int n_v, const attni_backward_visit *b) {
@@ -35,7 +39,7 @@ INLINE void backward_products(const int n_v, const attni_backward_visit *b) {
         const attni_segment segment = t->segments[g];
         const score_rows to_p = {block_row(b->p, segment.key), ATTNI_BLOCK_ROWS};
         const score_rows to_ds = {block_row(b->ds, segment.key), ATTNI_BLOCK_ROWS};
-        score_segment(n_v, t, segment, to_p, NULL);
+        if (!b->stored) score_segment(n_v, t, segment, to_p, NULL);
         score_segment(n_v, &values, segment, to_ds, NULL);
     }
 }
@@ -62,19 +66,24 @@ INLINE vi visible_pairs(const attni_visit *t, score_place at, ptrdiff_t in_row) 
 
 /* From scores to weights and from dP to dS, for vector v of one key:
  *   P = 2^(s - lse),  dz = P (keep dP - delta),  dS = slope dz,  and what multiplies V is keep P.
- * plain: nothing but q.k makes the score, and all lanes see the key. */
+ */
 INLINE void differentiate(const int n_v, const attni_backward_visit *b, score_place at,
-                          const bool plain) {
+                          const weight_source source) {
     const attni_visit *t = &b->visit;
     real *p = block_row(b->p, at.key) + at.v * VL, *ds = block_row(b->ds, at.key) + at.v * VL;
     const ptrdiff_t in_row = at.row * LANES(n_v) + at.v * VL;
     const vr from = v_load((const real *)b->whole + at.v * VL);
     const vr inverse = v_load((const real *)b->inverse + at.v * VL);
     const vr delta = v_load((const real *)b->delta + at.v * VL);
-    vr s = v_load(p), dp = v_load(ds), slope = v_set(1), keep = v_set(1);
+    const bool plain = source != ANY_SCORE;
+    vr s = source == STORED ? v_zero() : v_load(p), dp = v_load(ds);
+    vr slope = v_set(1), keep = v_set(1);
     if (!plain && t->modify) s = modify_score(n_v, t->modify, s, at, &slope);
     if (!plain && t->dropout) keep = v_load((const real *)b->keep + in_row);
-    vr weight = v_exp2(s - from) * inverse;
+    vr weight = source == STORED
+                    ? v_load((const real *)b->stored + at.row * b->stored_row + at.v * VL)
+                    : v_exp2(s - from);
+    weight = weight * inverse;
     vr dz = weight * ((plain ? dp : dp * keep) - delta);
     if (!plain) {
         const vi visible = visible_pairs(t, at, in_row);
@@ -87,14 +96,15 @@ INLINE void differentiate(const int n_v, const attni_backward_visit *b, score_pl
     v_store(ds, plain ? dz : dz * slope);
 }
 
-INLINE void differentiate_all(const int n_v, const attni_backward_visit *b, const bool plain) {
+INLINE void differentiate_all(const int n_v, const attni_backward_visit *b,
+                              const weight_source source) {
     const attni_visit *t = &b->visit;
     int32_t row = 0;
     for (int32_t g = 0; g < t->n_segments; g++) {
         for (int32_t j = 0; j < t->segments[g].n; j++, row++) {
             const int32_t key = t->segments[g].key + j;
             UNROLL for (int v = 0; v < n_v; v++) {
-                differentiate(n_v, b, (score_place){v, row, key}, plain);
+                differentiate(n_v, b, (score_place){v, row, key}, source);
             }
         }
     }
@@ -157,10 +167,12 @@ INLINE void backward_visit(const int n_v, const attni_backward_visit *b) {
     const attni_visit *t = &b->visit;
     backward_products(n_v, b);
     if (t->dropout) fill_keep(b);
-    if (t->modify || t->dropout || t->allow || b->dz) {
-        differentiate_all(n_v, b, false);
+    if (b->stored) {
+        differentiate_all(n_v, b, STORED);
+    } else if (t->modify || t->dropout || t->allow || b->dz) {
+        differentiate_all(n_v, b, ANY_SCORE);
     } else {
-        differentiate_all(n_v, b, true);
+        differentiate_all(n_v, b, PLAIN_SCORE);
     }
     if (!b->dq_t) return;
     attni_visit keys = *t; /* may K be multiplied with the 0 of hidden pairs? */

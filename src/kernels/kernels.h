@@ -78,11 +78,14 @@ typedef struct attni_backward_visit {
     const void *do_t;    /* (d_v, lanes) from pack_queries() */
     const void *whole;   /* (lanes) the row's log-sum-exp in base 2, rounded to a whole number */
     const void *inverse; /* (lanes) 2^(whole - log-sum-exp); 0 for a row that sees nothing */
-    const void *delta;   /* (lanes) dout . out */
-    void *p, *ds; /* (BACKWARD_KEYS, BLOCK_ROWS) from the panel's first lane: keep P and dS */
-    void *dz;     /* (n_keys, lanes) gradient of the biased score times temperature, or NULL */
-    void *keep;   /* (n_keys, lanes) scratch, with dropout */
-    void *dq_t;   /* (d_k, lanes) running sum, or NULL */
+    const void *stored;  /* (n_keys, stored_row) weights kept by forward, to be multiplied with
+                            inverse; or NULL: recomputed */
+    ptrdiff_t stored_row;
+    const void *delta; /* (lanes) dout . out */
+    void *p, *ds;      /* (BACKWARD_KEYS, BLOCK_ROWS) from the panel's first lane: keep P and dS */
+    void *dz;          /* (n_keys, lanes) gradient of the biased score times temperature, or NULL */
+    void *keep;        /* (n_keys, lanes) scratch, with dropout */
+    void *dq_t;        /* (d_k, lanes) running sum, or NULL */
 } attni_backward_visit;
 
 /* c (m, n_columns) = a (m, k) b, or c += with add; a by strides, b (k, lanes) packed. n_columns
@@ -98,14 +101,6 @@ typedef struct attni_product {
     void *c;
     ptrdiff_t c_row;
 } attni_product;
-
-/* rows (n_rows pointers to d reals) = panel (d, lanes) times factors (lanes). */
-typedef struct attni_unpack {
-    int vecs, n_rows;
-    int64_t d;
-    const void *panel, *factors;
-    void *const *rows;
-} attni_unpack;
 
 typedef struct attni_kernels {
     const char *name;
@@ -124,7 +119,9 @@ typedef struct attni_kernels {
     /* Folds the sink logits (lanes, base 2) into stats if given, and turns stats into (max, sum,
      * 1/sum): stats has room for (3, lanes). A lane that saw nothing gets 1/sum = 0. */
     void (*finish)(int vecs, const void *sinks, void *stats);
-    void (*unpack_rows)(const attni_unpack *unpack);
+    /* rows (n_rows pointers to d reals) = panel (d, lanes) times factors (lanes) */
+    void (*unpack_rows)(int vecs, int n_rows, int64_t d, const void *panel, const void *factors,
+                        void *const *rows);
 
     /* f16 or bf16 to f32, and back */
     void (*widen)(int64_t n, attn_dtype dtype, const void *from, float *to);

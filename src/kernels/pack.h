@@ -51,25 +51,26 @@ static void finish(int vecs, const void *sinks, void *stats) {
 }
 
 /* Adding zero turns -0 into +0: whether a masked key once added 0 * v must not show. */
-static void unpack_rows(const attni_unpack *u) {
-    const int lanes = LANES(u->vecs);
-    for (int x = 0; x < u->n_rows; x += VL) {
-        const real *from = (const real *)u->panel + x;
-        const vr factor = v_load((const real *)u->factors + x);
-        const int n = u->n_rows - x < VL ? u->n_rows - x : VL;
+static void unpack_rows(int vecs, int n_rows, int64_t d, const void *panel, const void *factors,
+                        void *const *rows) {
+    const int lanes = LANES(vecs);
+    for (int x = 0; x < n_rows; x += VL) {
+        const real *from = (const real *)panel + x;
+        const vr factor = v_load((const real *)factors + x);
+        const int n = n_rows - x < VL ? n_rows - x : VL;
         int64_t c = 0;
-        for (; c + VL <= u->d; c += VL) {
+        for (; c + VL <= d; c += VL) {
             vr block[VL];
             UNROLL for (int i = 0; i < VL; i++) block[i] =
                 v_fma(v_load(from + (c + i) * lanes), factor, v_zero());
             v_transpose(block);
             UNROLL for (int i = 0; i < VL; i++) {
-                if (i < n) v_store((real *)u->rows[x + i] + c, block[i]);
+                if (i < n) v_store((real *)rows[x + i] + c, block[i]);
             }
         }
-        for (; c < u->d; c++) {
+        for (; c < d; c++) {
             const vr column = v_fma(v_load(from + c * lanes), factor, v_zero());
-            for (int i = 0; i < n; i++) ((real *)u->rows[x + i])[c] = column[i];
+            for (int i = 0; i < n; i++) ((real *)rows[x + i])[c] = column[i];
         }
     }
 }
