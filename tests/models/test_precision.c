@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_precision.c - the float instance of the model: near the values that the double instance
- * must have, by finite differences of float being too coarse the other way round: its gradients
- * predict how the loss changes along a step. */
+/* test_precision.c - the float instance of the model. Differences of float losses are too coarse
+ * for single weights, so its whole gradient is held against one step down. */
 #define ATTNI_REAL_f32
 #include "transformer_case.h"
 

@@ -4,6 +4,8 @@
 #define ATTNI_REAL_f64
 #include "transformer_case.h"
 
+#include <stdio.h>
+
 /* ------------------------------------------------------------------------- forward by the book */
 
 enum { D = 6, DK = 5, HEADS = 2, HIDDEN = 9 };
