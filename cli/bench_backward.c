@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_backward.c - `attn bench backward`: dq, dk and dv of whole problems. The peer is what one
  * writes without this library: five calls of OpenBLAS and the softmax in C around two full n x n
- * matrices, the weights recomputed as ours are. Tests: tests/cli/test_cli.py */
+ * matrices, the weights recomputed or kept as ours are. Tests: tests/cli/test_cli.py */
 #include "bench_problem.h"
 #include "blas.h"
+#include "core/base.h" /* ATTN_TRY */
 
 #include <math.h>
 
@@ -31,11 +32,21 @@ static const bench_problem problems[] = {
     {"n=1024 d=64", ATTN_BF16, 1, 1024, 64, .causal = false},
     {"n=1024 d=64 heads=8/2", ATTN_F32, 8, 1024, 64, .kv_heads = 2},
     {"n=1024 d=64 heads=8/2 causal", ATTN_F32, 8, 1024, 64, .kv_heads = 2, .causal = true},
+    {"n=512 d=64 kept weights", ATTN_F32, 1, 512, 64, .kept = true},
+    {"n=512 d=128 kept weights", ATTN_F32, 1, 512, 128, .kept = true},
+    {"n=1024 d=64 kept weights", ATTN_F32, 1, 1024, 64, .kept = true},
+    {"n=1024 d=128 kept weights", ATTN_F32, 1, 1024, 128, .kept = true},
     {"n=65536 d=64 window 256", ATTN_F32, 1, 65536, 64, .window = 256},
     {"n=4096 d=64 threads", ATTN_F32, 1, 4096, 64, .threaded = true},
     {"n=4096 d=64 causal threads", ATTN_F32, 1, 4096, 64, .causal = true, .threaded = true},
     {"n=1024 d=64 heads=8 threads", ATTN_F32, 8, 1024, 64, .threaded = true},
 };
+
+static attn_status keep_weights(bench_setting *s) {
+    ATTN_TRY(attn_saved_size(s->ctx, &s->args, &s->args.saved_size, &s->error));
+    s->args.saved = bench_tensor(s, ATTN_F32, 1, 1, (int64_t)(s->args.saved_size + 3) / 4).data;
+    return s->args.saved ? ATTN_OK : ATTN_E_MEMORY;
+}
 
 /* The forward pass, whose results backward starts from, and memory for the gradients. */
 static attn_status prepare(bench_setting *s) {
@@ -48,6 +59,7 @@ static attn_status prepare(bench_setting *s) {
     s->gradients.dk = bench_tensor(s, p->dtype, kv_heads, p->n, p->d);
     s->gradients.dv = bench_tensor(s, p->dtype, kv_heads, p->n, p->d);
     s->results.out = s->out;
+    if (p->kept) ATTN_TRY(keep_weights(s));
     return attn_forward(s->ctx, &s->args, &s->out, &s->results.lse, &s->error);
 }
 
@@ -113,8 +125,12 @@ static void run_peer(void *arg) {
         const bool add = h % group > 0; /* query heads of a group share dk and dv */
         const float *q = bench_head(&s->args.q, h), *k = bench_head(&s->args.k, h / group);
         const float *v = bench_head(&s->args.v, h / group), *dout = bench_head(&s->results.dout, h);
-        matrix(p, 1 / sqrtf((float)p->d), q, k, weights);
-        for (int64_t i = 0; i < n; i++) bench_softmax(weights + i * n, n, p->causal ? i + 1 : n);
+        if (!s->peer_kept) {
+            matrix(p, 1 / sqrtf((float)p->d), q, k, weights);
+            for (int64_t i = 0; i < n; i++)
+                bench_softmax(weights + i * n, n, p->causal ? i + 1 : n);
+            s->peer_kept = p->kept;
+        }
         gradient(p, weights, dout, bench_head(&s->gradients.dv, h / group), true, add);
         matrix(p, 1, dout, v, scores);
         differentiate_softmax(s, h);
@@ -123,9 +139,14 @@ static void run_peer(void *arg) {
     }
 }
 
+/* Kept weights save one of five products. */
+static double flops_of(const attn_cost_info *cost, const bench_problem *p) {
+    return p->kept ? cost->flops_backward * 4 / 5 : cost->flops_backward;
+}
+
 int bench_backward(const bench_options *o) {
     static const bench_kind kind = {
-        .prepare = prepare, .run = run_attn, .peer = run_peer, .dense = 2, .backward = true};
+        .prepare = prepare, .run = run_attn, .peer = run_peer, .dense = 2, .flops = flops_of};
     bench_table table;
     bench_table_begin(&table, o, "backward", "OpenBLAS", false);
     return bench_measure(&kind, problems, sizeof problems / sizeof *problems, &table);

@@ -82,7 +82,13 @@ static void run_peer(void *arg) {
     }
 }
 
-static const bench_kind forward_kind = {.run = run_attn, .peer = run_peer, .dense = 1};
+static double flops_of(const attn_cost_info *cost, const bench_problem *p) {
+    (void)p;
+    return cost->flops;
+}
+
+static const bench_kind forward_kind = {
+    .run = run_attn, .peer = run_peer, .dense = 1, .flops = flops_of};
 
 int bench_forward(const bench_options *o) {
     bench_table table;

@@ -118,7 +118,7 @@ static int measure(const bench_kind *kind, const bench_problem *p, bench_table *
     if (status == ATTN_OK && kind->prepare) status = kind->prepare(&s);
     if (status == ATTN_OK) status = check_memory(&s);
     if (status == ATTN_OK) status = attn_cost(s.ctx, &s.args, &cost, &s.error);
-    const double flops = kind->backward ? cost.flops_backward : cost.flops;
+    const double flops = kind->flops(&cost, p);
     if (status == ATTN_OK) {
         const bool peer = set_peer(&s, kind, o);
         const bench_contender contenders[BENCH_CONTENDERS] = {{"attn", kind->run, &s, flops},

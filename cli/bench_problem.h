@@ -15,6 +15,7 @@ typedef struct bench_problem {
     int64_t window;      /* keys on the left, 0 = none */
     const char *pattern; /* "longformer", "bigbird" or NULL */
     bool threaded;       /* on all threads, by the wall clock */
+    bool kept;           /* backward: forward and the peer kept the weights; one head */
 } bench_problem;
 
 enum { BENCH_MAX_BLOCKS = 12 };
@@ -31,6 +32,7 @@ typedef struct bench_setting {
     void *block[BENCH_MAX_BLOCKS];
     int n_blocks;
     float *dense[2]; /* (n, n) of the peer */
+    bool peer_kept;  /* dense[0] holds the peer's weights */
     attn_error error;
     attn_status status;
 } bench_setting;
@@ -41,7 +43,7 @@ typedef struct bench_kind {
     void (*run)(void *setting);
     void (*peer)(void *setting);
     int dense; /* matrices of the peer */
-    bool backward;
+    double (*flops)(const attn_cost_info *cost, const bench_problem *p);
 } bench_kind;
 
 /* A tensor of the problem's type filled with random numbers, owned by the setting; data is NULL

@@ -15,7 +15,7 @@ typedef enum bias_kind { NO_BIAS, FULL_BIAS, SHARED_BIAS, RELATIVE_BIAS } bias_k
 /* What differs from plain attention; 0 is the default of a size (see sized()). */
 typedef struct feature {
     int64_t H, H_kv, n_q, n_k, d_k, d_v;
-    bool causal, offsets, window, mask, pattern, lengths, packed, alibi, sinks;
+    bool causal, offsets, window, mask, pattern, lengths, packed, alibi, sinks, kept;
     bias_kind bias;
     double softcap, temperature, scale, dropout;
 } feature;
@@ -173,6 +173,15 @@ static attn_status set_scores(attention *a, attn_error *err) {
     return attn_alibi_slopes(f->H, slopes, err);
 }
 
+/* Memory for the weights between forward and backward. */
+static attn_status set_kept(attention *a, attn_error *err) {
+    ATTN_TRY(attn_saved_size(a->session->ctx, &a->args, &a->args.saved_size, err));
+    if (a->args.saved_size == 0)
+        return attni_fail(err, ATTN_E_VALUE, "forward keeps no weights of this problem");
+    a->args.saved = grad_bytes(a->session, a->args.saved_size);
+    return grad_ready(a->session, err);
+}
+
 static attn_status set_up(attention *a, attn_error *err) {
     attn_args_init(&a->args);
     attn_gradients_init(&a->gradients);
@@ -181,7 +190,8 @@ static attn_status set_up(attention *a, attn_error *err) {
     if (a->f.mask) set_mask(a);
     if (a->f.bias) set_bias(a);
     if (a->f.pattern) ATTN_TRY(set_pattern(a, err));
-    return set_scores(a, err);
+    ATTN_TRY(set_scores(a, err));
+    return a->f.kept ? set_kept(a, err) : ATTN_OK;
 }
 
 /* ------------------------------------------------------------------------------------ the check */
@@ -245,6 +255,8 @@ const grad_check grad_features[] = {
     FEATURE("one-query", "decoding: a single query", .n_q = 1, .n_k = 9, .causal = true),
     FEATURE("long", "several panels of queries and tiles of keys", .H = 1, .n_q = 29, .n_k = 201,
             .d_k = 3, .d_v = 2, .causal = true),
+    FEATURE("kept", "backward from weights that forward kept", .kept = true, .H = 4, .H_kv = 2,
+            .n_q = 27),
     FEATURE("everything", "all of the above at once, padded", .H = 4, .H_kv = 2, .n_q = 9,
             .n_k = 12, .d_k = 5, .d_v = 3, .causal = true, .offsets = true, .window = true,
             .mask = true, .pattern = true, .lengths = true, .alibi = true, .sinks = true,

@@ -112,7 +112,6 @@ void run_demo_report(const run_job *job); /* every step of the worked example as
 int run_demo_inputs(run_job *job);        /* the worked example as q, k, v */
 int run_gradients_wish(run_job *job);     /* refuses a gradient of what is not there */
 int run_gradients(run_job *job);          /* backward, or its reference */
-int run_gradients_explain(run_job *job);  /* how backward runs, added to the explanation */
 void run_views_free(run_job *job);
 
 /* True if nothing was asked of the example that document 001 does not do. */

@@ -40,8 +40,6 @@ static int explain(run_job *job) {
         status = attn_plan_explain(job->ctx, &job->args, job->explanation, size, NULL, &error);
     }
     if (status != ATTN_OK) return run_library_error(job, status, &error);
-    const int code = run_gradients_explain(job);
-    if (code != CLI_OK) return code;
     if (!job->o->common.json) {
         const size_t length = strlen(job->explanation);
         const bool ended = length && job->explanation[length - 1] == '\n';

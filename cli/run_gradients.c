@@ -4,8 +4,6 @@
 #include "run.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool run_wants_gradients(const run_options *o) {
     return o->dq || o->dk || o->dv || o->dbias || o->dsinks || o->dscale;
@@ -141,28 +139,6 @@ int run_gradients(run_job *job) {
                                    : backward(job, &whole.args, &whole.from, &whole.to, &error);
     job->seconds_backward = out_clock() - begin;
     return status == ATTN_OK ? CLI_OK : run_library_error(job, status, &error);
-}
-
-int run_gradients_explain(run_job *job) {
-    char lines[400];
-    size_t scratch;
-    attn_error error = {""};
-    if (!run_wants_gradients(job->o)) return CLI_OK;
-    const attn_gradients to = gradients_of(job);
-    const attn_status status = attn_backward_workspace(job->ctx, &job->args, &to, &scratch, &error);
-    if (status != ATTN_OK) return run_library_error(job, status, &error);
-    const int length = snprintf(
-        lines, sizeof lines,
-        "backward   5 products per visible pair instead of 2: %.4g flops\n"
-        "           weights are recomputed from the log-sum-exp, tile by tile: O(n) memory\n"
-        "           scratch %zu bytes\n",
-        job->cost.flops_backward, scratch);
-    const size_t before = strlen(job->explanation);
-    char *all = realloc(job->explanation, before + (size_t)length + 1);
-    if (!all) return run_out_of_memory();
-    memcpy(all + before, lines, (size_t)length + 1);
-    job->explanation = all;
-    return CLI_OK;
 }
 
 /* ----------------------------------------------------------------------------------------- JSON */

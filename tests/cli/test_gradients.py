@@ -128,8 +128,7 @@ class Run(GradientTest):
 
     def test_explain_includes_backward(self):
         err = self.run_attn(*self.inputs, *self.outputs, "--explain")[1]
-        self.assertRegex(err, r"(?m)^backward +5 products")
-        self.assertNotRegex(self.run_attn(*self.inputs[:-2], "--explain")[1], "backward +5")
+        self.assertRegex(err, r"(?m)^backward +\d+ flops")
         self.assertIn("backward", self.run_json(*self.inputs, "--dscale", "--explain")["explain"])
 
     def test_dout_from_a_pipe_comes_last(self):
@@ -290,7 +289,7 @@ class Refusals(GradientTest):
 
 class Gradcheck(CliTest):
     FEATURES = ("plain causal offset window mask bias pattern lengths packed alibi sinks softcap temperature scale "
-                "dropout gqa head-sizes everything").split()
+                "dropout gqa head-sizes kept everything").split()
     LAYERS = "linear layer-norm rms-norm mlp-gelu swiglu embedding cross-entropy rope t5-bias additive mha encoder decoder".split()
 
     def test_all_checks_hold(self):
