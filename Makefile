@@ -15,7 +15,7 @@ test:     ## every test: gcc, clang, sanitizers, aarch64 (qemu), wasm (node)
 
 bench:    ## how near the machine's limit; FMA peak and OpenBLAS in the same run
 	@tools/setup bench && tools/build release attn
-	@for what in forward small gemm; do echo "== $$what" && $(ATTN) bench $$what || exit 1; done
+	@for what in forward backward small gemm; do echo "== $$what" && $(ATTN) bench $$what || exit 1; done
 
 fuzz:     ## longer fuzzing with libFuzzer: make fuzz FUZZ_SECONDS=300
 	@tools/setup test && tests/fuzz/fuzz.sh $(FUZZ_SECONDS)

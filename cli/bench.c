@@ -40,13 +40,16 @@ static const cli_option option_table[] = {
 
 static const cli_spec spec = {
     .command = "bench",
-    .usage = "bench forward [options]\nbench small [options]\nbench gemm [options]",
+    .usage = "bench forward [options]\nbench backward [options]\nbench small [options]\nbench gemm "
+             "[options]",
     .about =
         "Measures how near the engine comes to the machine's limit: the rate of independent\n"
         "fused multiply-adds, probed in the same run. Contenders take turns; best and median\n"
         "of many samples by the clock of the thread. Flops count visible pairs only.\n\n"
         "  forward   whole problems, dense, causal, odd sizes, windows, threads, f64, halves;\n"
         "            the peer is plain C around OpenBLAS with a full n x n matrix\n"
+        "  backward  the gradients of q, k and v; the peer makes the same five products with\n"
+        "            two n x n matrices\n"
         "  small     the latency of one call, 8 heads of size 64\n"
         "  gemm      matrix products by the same micro-kernel, against OpenBLAS",
     .notes = {{"Examples", "  attn bench forward --only \"n=4096\"\n  attn bench small --json\n"}},
@@ -180,7 +183,10 @@ int cmd_bench(int argc, char **argv) {
     static const struct {
         const char *name;
         int (*run)(const bench_options *);
-    } benches[] = {{"forward", bench_forward}, {"small", bench_small}, {"gemm", bench_gemm}};
+    } benches[] = {{"forward", bench_forward},
+                   {"backward", bench_backward},
+                   {"small", bench_small},
+                   {"gemm", bench_gemm}};
     const bool named = argc > 1 && argv[1][0] != '-';
     const char *what = named ? argv[1] : "";
     bench_options o = {.seconds = 1};
@@ -194,7 +200,7 @@ int cmd_bench(int argc, char **argv) {
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
         if (strcmp(what, benches[i].name) == 0) return benches[i].run(&o);
     }
-    out_error(spec.command, "%s%swhat to measure? Expected forward, small or gemm", what,
+    out_error(spec.command, "%s%swhat to measure? Expected forward, backward, small or gemm", what,
               *what ? ": " : "");
     return CLI_USAGE;
 }

@@ -49,6 +49,7 @@ bool bench_wanted(const bench_options *options, const char *name);
 void bench_progress(const bench_options *options, const char *name);
 
 int bench_forward(const bench_options *options);
+int bench_backward(const bench_options *options);
 int bench_small(const bench_options *options);
 int bench_gemm(const bench_options *options);
 

@@ -36,6 +36,6 @@ bool blas_open(int threads) {
 void blas_sgemm(const blas_sgemm_args *g) {
     sgemm(ROW_MAJOR, g->transpose_a ? TRANSPOSE : NO_TRANSPOSE,
           g->transpose_b ? TRANSPOSE : NO_TRANSPOSE, (int)g->m, (int)g->n, (int)g->k, g->alpha,
-          g->a, (int)(g->transpose_a ? g->m : g->k), g->b, (int)(g->transpose_b ? g->k : g->n), 0,
-          g->c, (int)g->n);
+          g->a, (int)(g->transpose_a ? g->m : g->k), g->b, (int)(g->transpose_b ? g->k : g->n),
+          g->add ? 1 : 0, g->c, (int)g->n);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blas.h - OpenBLAS, if the machine has it, as a peer to measure against; loaded at run time, never
  * linked.
- * Called by: bench_forward.c, bench_gemm.c */
+ * Called by: bench_*.c */
 #ifndef CLI_BLAS_H
 #define CLI_BLAS_H
 
@@ -11,14 +11,15 @@
 /* True if OpenBLAS is there; it then uses this many threads. Debian: libopenblas0-pthread. */
 bool blas_open(int threads);
 
-/* Row-major C (m, n) = alpha A B, with A (m, k) and B (k, n), or (k, m) and (n, k) if
- * transposed. */
+/* Row-major C (m, n) = alpha A B, added to C if `add`, with A (m, k), or (k, m) if transposed, and
+ * B (k, n), or (n, k) if transposed. */
 typedef struct blas_sgemm_args {
     bool transpose_a, transpose_b;
     int64_t m, n, k;
     float alpha;
     const float *a, *b;
     float *c;
+    bool add;
 } blas_sgemm_args;
 
 void blas_sgemm(const blas_sgemm_args *args);

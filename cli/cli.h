@@ -13,7 +13,10 @@
 #define CLI_COMMANDS(X)                                                                            \
     X(run, "attention on .npy files, or a worked example with --demo")                             \
     X(cost, "count pairs, flops and bytes of a problem without computing it")                      \
+    X(gradcheck, "compare every gradient with differences of the forward pass")                    \
     X(bench, "measure the engine against this machine's peak")                                     \
+    X(train, "teach a tiny transformer a task and judge where it looks")                           \
+    X(attend, "what a trained model answers, and its attention as a heatmap")                      \
     X(info, "what this machine and this build offer")                                              \
     X(selftest, "check the engine on this machine, in about a second")                             \
     X(help, "explain a command: attn help run")

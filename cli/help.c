@@ -55,7 +55,7 @@ void cli_print_help(const cli_spec *spec) {
         const cli_option *option = &spec->options[i];
         if (option->kind == CLI_SECTION)
             printf("\n%s%s%s\n", bold(), option->name, plain());
-        else if (option->kind != CLI_REFUSED)
+        else
             print_option(option);
     }
     for (size_t i = 0; i < sizeof spec->notes / sizeof *spec->notes; i++)

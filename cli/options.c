@@ -112,7 +112,7 @@ const char *cli_nearest(const char *word, size_t n, const char *(*next)(const vo
 
 static const char *option_name(const void *arg, size_t i) {
     const cli_option *option = &((const cli_spec *)arg)->options[i];
-    return option->kind == CLI_SECTION || option->kind == CLI_REFUSED ? NULL : option->name;
+    return option->kind == CLI_SECTION ? NULL : option->name;
 }
 
 /* ------------------------------------------------------------------------------------- parsing */
@@ -203,9 +203,6 @@ static int store(const cli_spec *spec, const cli_option *option, const char *val
             *(int *)field = index;
         break;
     }
-    case CLI_REFUSED:
-        out_error(spec->command, "--%s: %s", option->name, option->help);
-        return CLI_USAGE;
     case CLI_SECTION: break;
     }
     if (!expected) return CLI_GO;
@@ -236,7 +233,7 @@ static int take_option(const cli_spec *spec, int argc, char **argv, int *at, voi
         out_error(spec->command, "%s: --%s takes no value", argument, option->name);
         return refuse(spec);
     }
-    if (!value && option->kind != CLI_REFUSED) {
+    if (!value) {
         const bool missing = *at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0;
         if (missing) {
             out_error(spec->command, "--%s needs a value: --%s %s", option->name, option->name,

@@ -15,8 +15,7 @@ typedef enum cli_kind {
     CLI_INT,     /* int64_t, min..max */
     CLI_UINT,    /* uint64_t */
     CLI_REAL,    /* double, finite */
-    CLI_CHOICE,  /* int: index into the |-separated words of `value` */
-    CLI_REFUSED  /* known but refused; `help` is the reason; not shown */
+    CLI_CHOICE   /* int: index into the |-separated words of `value` */
 } cli_kind;
 
 enum { CLI_MAX_TEXTS = 8 };

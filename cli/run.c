@@ -11,7 +11,6 @@
 #define AT(field)   .at = offsetof(run_options, field)
 #define TEXT(word)  .kind = CLI_TEXT, .value = word
 #define SECTION(it) {.kind = CLI_SECTION, .name = it}
-#define LATER(it)   {.kind = CLI_REFUSED, .name = it, .help = "gradients: not in this version"}
 
 static const cli_option options[] = {
     SECTION("Files"),
@@ -94,6 +93,16 @@ static const cli_option options[] = {
     {TEXT("FILE"), .name = "received", AT(received),
      .help = "the attention each key receives from all rows"},
 
+    SECTION("Gradients of a loss"),
+    {TEXT("FILE"), .name = "dout", AT(dout),
+     .help = "what the loss says about the output: its gradient, in the shape of the output"},
+    {TEXT("FILE"), .name = "dq", AT(dq), .help = "write the gradient of the queries"},
+    {TEXT("FILE"), .name = "dk", AT(dk), .help = "of the keys"},
+    {TEXT("FILE"), .name = "dv", AT(dv), .help = "of the values"},
+    {TEXT("FILE"), .name = "dbias", AT(dbias), .help = "of --bias, in its shape"},
+    {TEXT("FILE"), .name = "dsinks", AT(dsinks), .help = "of --sinks, one number per head"},
+    {.kind = CLI_FLAG, .name = "dscale", AT(dscale), .help = "print the gradient of the scale"},
+
     SECTION("How"),
     {.kind = CLI_INT,
      .name = "threads",
@@ -116,11 +125,6 @@ static const cli_option options[] = {
      AT(progress),
      .value = "auto|always|never",
      .help = "auto: after a second, on a terminal"},
-    LATER("dout"),
-    LATER("dq"),
-    LATER("dk"),
-    LATER("dv"),
-    LATER("dbias"),
     CLI_COMMON_OPTIONS,
 };
 
@@ -136,6 +140,7 @@ static const char examples[] =
     "  attn run --q q.npy --k k.npy --v v.npy --causal -o out.npy --lse lse.npy\n"
     "  attn run --q q.npy --k k.npy --v v.npy --pattern 'longformer:256,64&causal'\n"
     "  attn run --q q.npy --k k.npy --v v.npy --topk 5:top.npy --json\n"
+    "  attn run --q q.npy --k k.npy --v v.npy --dout g.npy --dq dq.npy --dscale\n"
     "  cat q.npy k.npy v.npy | attn run --q - --k - --v - -o - > out.npy\n";
 
 static const cli_spec spec = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.h - `attn run` in its steps: options -> inputs (run_inputs.c) -> results (run_views.c,
- * run_compute.c) -> files, tables, JSON (run_report.c, run_demo.c). Called by: run*.c only. */
+ * run_compute.c, run_gradients.c) -> files, tables, JSON (run_report.c, run_demo.c). Called by:
+ * run*.c only. */
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
@@ -29,6 +30,9 @@ typedef struct run_options {
     const char *lse, *weights, *entropy, *received, *topk;
     cli_texts scores;
 
+    const char *dout, *dq, *dk, *dv, *dbias, *dsinks;
+    bool dscale;
+
     bool reference, explain;
     int64_t threads;
     const char *isa;
@@ -50,6 +54,11 @@ enum {
     VIEW_TOP_WEIGHT,
     VIEW_TOP_KEY,
     VIEW_RECEIVED,
+    VIEW_DQ,
+    VIEW_DK,
+    VIEW_DV,
+    VIEW_DBIAS,
+    VIEW_DSINKS,
     N_VIEWS
 };
 
@@ -61,14 +70,14 @@ typedef struct run_view {
     char *path[MAX_PATHS]; /* owned */
     outfile file[MAX_PATHS];
     attn_tensor tensor; /* shape (B, H, rows, columns); data owned */
-    npy_array array;    /* the same memory, in the rank and layout of q */
+    npy_array array; /* as the file has it: in the rank and layout of q, usually the same memory */
 } run_view;
 
 extern const char *const run_view_names[N_VIEWS];
 
 /* ----------------------------------------------------------------------------------------- job */
 
-enum { IN_Q, IN_K, IN_V, IN_MASK, IN_BIAS, IN_SINKS, N_INPUTS };
+enum { IN_Q, IN_K, IN_V, IN_MASK, IN_BIAS, IN_SINKS, IN_DOUT, N_INPUTS };
 enum { LIST_OFFSET, LIST_LEN_Q, LIST_LEN_K, LIST_CU_Q, LIST_CU_K, N_LISTS };
 
 typedef struct run_job {
@@ -78,6 +87,7 @@ typedef struct run_job {
     int64_t *list[N_LISTS];
     int64_t list_n[N_LISTS];
     double *alibi, *sinks; /* (H) */
+    attn_tensor dout;      /* (B, H, n_q, d_v) */
     attn_mask *pattern;
     attn_args args;
     int64_t n_sequences; /* B, or n_seqs when packed */
@@ -87,6 +97,8 @@ typedef struct run_job {
     int64_t top_k;
     char *explanation; /* of the plan, if asked for */
     double seconds;    /* of the forward pass */
+    double seconds_backward;
+    double dscale;
 } run_job;
 
 /* Each step prints what is wrong and returns an exit code; CLI_OK to go on. */
@@ -94,10 +106,12 @@ int run_load(run_job *job);           /* files and options -> args */
 int run_views_wish(run_job *job);     /* which results go where; refuses contradictions */
 int run_views_allocate(run_job *job); /* memory and temporary files */
 int run_views_write(run_job *job);    /* all files complete, then all renamed */
-int run_compute(run_job *job);        /* context, cost, forward or reference, inspect */
+int run_compute(run_job *job);        /* context, cost, forward or reference, inspect, gradients */
 int run_report(run_job *job);         /* table, JSON, summary */
-int run_demo_report(run_job *job);    /* every step of the worked example as tables */
-int run_demo_inputs(run_job *job);    /* the worked example as q, k, v */
+void run_demo_report(const run_job *job); /* every step of the worked example as tables */
+int run_demo_inputs(run_job *job);        /* the worked example as q, k, v */
+int run_gradients_wish(run_job *job);     /* refuses a gradient of what is not there */
+int run_gradients(run_job *job);          /* backward, or its reference */
 void run_views_free(run_job *job);
 
 /* True if nothing was asked of the example that document 001 does not do. */
@@ -112,6 +126,13 @@ int64_t run_offset(const run_job *job, int64_t sequence);
 const char *run_input_name(const run_job *job, int which);
 /* Says what the library said, with the inputs' shapes where these are to blame. */
 int run_library_error(const run_job *job, attn_status status, const attn_error *error);
+
+/* True if work of this size deserves to be cut into slices, so that progress can be shown. */
+bool run_worth_progress(const run_job *job, double flops);
+/* True if a gradient was asked for. */
+bool run_wants_gradients(const run_options *o);
+/* Norms of the gradients. */
+json_t *run_gradients_json(const run_job *job);
 
 int run_out_of_memory(void);
 

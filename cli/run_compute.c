@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_compute.c - lets the library work. A long forward pass goes in slices of rows so that
- * progress can be shown; the engine promises the same bits for any split of the queries. Tests:
- * tests/cli/test_run.py (progress_does_not_change_a_bit) */
+/* run_compute.c - lets the library work: forward, inspect, backward. A long forward pass goes in
+ * slices of rows so that progress can be shown; the engine promises the same bits for any split of
+ * the queries. Tests: tests/cli/test_run.py (progress_does_not_change_a_bit) */
 #include "core/base.h"
 #include "run.h"
 
@@ -126,10 +126,10 @@ static attn_status forward_sliced(const run_job *job, attn_error *error) {
 }
 
 /* Slicing costs a little, so only work that may take a second or so is cut. */
-static bool worth_progress(const run_job *job) {
+bool run_worth_progress(const run_job *job, double flops) {
     const double flops_a_second = job->o->reference ? 1e8 : 5e9;
     if (job->o->progress == 1) return true;
-    return job->o->progress == 0 && isatty(fileno(stderr)) && job->cost.flops > flops_a_second;
+    return job->o->progress == 0 && isatty(fileno(stderr)) && flops > flops_a_second;
 }
 
 /* ---------------------------------------------------------------------------------------- steps */
@@ -139,7 +139,7 @@ static int run_forward(run_job *job) {
     const attn_tensor *lse = job->view[VIEW_LSE].wanted ? &job->view[VIEW_LSE].tensor : NULL;
     const double begin = out_clock();
     const attn_status status =
-        can_slice(job) && worth_progress(job)
+        can_slice(job) && run_worth_progress(job, job->cost.flops)
             ? forward_sliced(job, &error)
             : forward(job, &job->args, &job->view[VIEW_OUT].tensor, lse, &error);
     job->seconds = out_clock() - begin;
@@ -151,10 +151,10 @@ static int run_inspect(run_job *job) {
     attn_error error = {""};
     bool any = false;
     attn_inspection_init(&what);
-    attn_tensor *const views[N_VIEWS] = {
+    attn_tensor *const views[VIEW_RECEIVED + 1] = {
         NULL,          NULL,          &what.raw,        &what.capped,  &what.biased,
         &what.weights, &what.entropy, &what.top_weight, &what.top_key, &what.received};
-    for (int v = VIEW_RAW; v < N_VIEWS; v++) {
+    for (int v = VIEW_RAW; v <= VIEW_RECEIVED; v++) {
         if (!job->view[v].wanted) continue;
         *views[v] = job->view[v].tensor;
         any = true;
@@ -173,5 +173,6 @@ int run_compute(run_job *job) {
     if (job->o->explain) code = explain(job);
     if (code == CLI_OK) code = run_forward(job);
     if (code == CLI_OK) code = run_inspect(job);
+    if (code == CLI_OK) code = run_gradients(job);
     return code;
 }

@@ -134,7 +134,7 @@ static void print_statements(const run_job *job) {
            "", fabs(sums[0] - 1) + fabs(sums[1] - 1) < 1e-3 ? "right" : "wrong");
 }
 
-int run_demo_report(run_job *job) {
+void run_demo_report(const run_job *job) {
     printf("%sattention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V%s   two queries, three keys, "
            "d_k = d_v = 2\n\n",
            bold(), plain());
@@ -144,5 +144,4 @@ int run_demo_report(run_job *job) {
     printf("\n%scomputed by %s in %s; try --causal, --temperature 0.1, --dtype f16, --json%s\n",
            out_begin(stdout, OUT_DIM), job->o->reference ? "the reference" : "the engine",
            attn_dtype_name(job->args.q.dtype), plain());
-    return CLI_OK;
 }

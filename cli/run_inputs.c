@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static const char *const input_roles[N_INPUTS] = {"q", "k", "v", "mask", "bias", "sinks"};
+static const char *const input_roles[N_INPUTS] = {"q", "k", "v", "mask", "bias", "sinks", "dout"};
 static const attn_dtype dtypes[] = {ATTN_F32, ATTN_F64, ATTN_F16, ATTN_BF16};
 
 static const char *input_path(const run_options *o, int which) {
-    const char *const paths[N_INPUTS] = {o->q, o->k, o->v, o->mask, o->bias, o->sinks};
+    const char *const paths[N_INPUTS] = {o->q, o->k, o->v, o->mask, o->bias, o->sinks, o->dout};
     return paths[which];
 }
 
@@ -132,7 +132,7 @@ static attn_dtype float_dtype(int item_size) {
     return item_size == 2 ? ATTN_F16 : item_size == 4 ? ATTN_F32 : ATTN_F64;
 }
 
-/* Converts q, k or v to the type of the computation. */
+/* Converts q, k, v or dout to the type of the computation. */
 static int convert(run_job *job, int which, attn_dtype dtype) {
     npy_array *array = &job->input[which];
     const bool chosen = job->o->dtype >= 0, is_float = array->kind == 'f';
@@ -238,9 +238,28 @@ static int take_sinks(run_job *job) {
     return job->sinks ? CLI_OK : run_out_of_memory();
 }
 
+/* In the shape of the output: that of q, with the columns of v. */
+static int take_dout(run_job *job) {
+    char shape[NPY_TEXT], expected[NPY_TEXT + 40];
+    const npy_array *q = &job->input[IN_Q], *a = &job->input[IN_DOUT];
+    if (!a->data) return CLI_OK;
+    npy_array out = *q;
+    out.shape[q->rank - 1] = job->args.v.shape[3];
+    bool same = a->rank == out.rank;
+    for (int r = 0; same && r < out.rank; r++) same = a->shape[r] == out.shape[r];
+    if (!same) {
+        npy_shape_text(out.shape, out.rank, shape, sizeof shape);
+        snprintf(expected, sizeof expected, "the shape of the output, %s", shape);
+        return misfit(job, IN_DOUT, expected);
+    }
+    const int code = convert(job, IN_DOUT, job->args.q.dtype);
+    if (code == CLI_OK) job->dout = as_tensor(job, IN_DOUT, job->args.q.dtype);
+    return code;
+}
+
 int run_load(run_job *job) {
-    static int (*const steps[])(run_job *) = {read_inputs, take_qkv,   take_mask,
-                                              take_bias,   take_sinks, run_take_options};
+    static int (*const steps[])(run_job *) = {read_inputs, take_qkv,  take_mask,       take_bias,
+                                              take_sinks,  take_dout, run_take_options};
     attn_args_init(&job->args);
     int code = CLI_OK;
     for (size_t step = 0; step < sizeof steps / sizeof *steps && code == CLI_OK; step++)

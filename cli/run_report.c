@@ -37,7 +37,7 @@ static json_t *values_json(const npy_array *array, int dimension, size_t *next) 
 }
 
 static json_t *inputs_json(const run_job *job) {
-    static const char *const roles[N_INPUTS] = {"q", "k", "v", "mask", "bias", "sinks"};
+    static const char *const roles[N_INPUTS] = {"q", "k", "v", "mask", "bias", "sinks", "dout"};
     json_t *inputs = json_object();
     for (int i = 0; i < N_INPUTS; i++) {
         const npy_array *a = &job->input[i];
@@ -102,6 +102,11 @@ static int report_json(const run_job *job) {
         size_t next = 0;
         json_object_set_new(root, "out", values_json(out, 0, &next));
     }
+    if (run_wants_gradients(job->o)) {
+        json_object_set_new(root, "gradients", run_gradients_json(job));
+        json_object_set_new(root, "flops_backward", out_json_count(job->cost.flops_backward));
+        json_object_set_new(root, "seconds_backward", json_real(job->seconds_backward));
+    }
     if (job->explanation) json_object_set_new(root, "explain", json_string(job->explanation));
     return out_json(root);
 }
@@ -129,6 +134,18 @@ static void print_out(const run_job *job) {
                (long long)(heads - MOST_HEADS));
 }
 
+static double rate_of(double flops, double seconds) {
+    return flops / (seconds > 0 ? seconds : 1e-9);
+}
+
+static void print_backward(const run_job *job) {
+    char time[OUT_NUMBER], rate[OUT_NUMBER];
+    fprintf(stderr, "%sbackward   %s, %sFLOP/s%s\n", out_begin(stderr, OUT_DIM),
+            out_seconds(job->seconds_backward, time),
+            out_human(rate_of(job->cost.flops_backward, job->seconds_backward), rate),
+            out_begin(stderr, OUT_PLAIN));
+}
+
 /* One line for the person at the terminal who had files written. */
 static void print_summary(const run_job *job) {
     char time[OUT_NUMBER], rate[OUT_NUMBER], shape[NPY_TEXT];
@@ -138,18 +155,22 @@ static void print_summary(const run_job *job) {
     fprintf(stderr, "%sout %s %s   %s, %sFLOP/s   %s%s, %d thread%s%s\n",
             out_begin(stderr, OUT_DIM), shape, attn_dtype_name(out->tensor.dtype),
             out_seconds(job->seconds, time),
-            out_human(job->cost.flops / (job->seconds > 0 ? job->seconds : 1e-9), rate),
+            out_human(rate_of(job->cost.flops, job->seconds), rate),
             job->o->reference ? "reference, " : "", attn_isa_name(attn_ctx_isa(job->ctx)),
             attn_ctx_threads(job->ctx), attn_ctx_threads(job->ctx) == 1 ? "" : "s",
             out_begin(stderr, OUT_PLAIN));
+    if (run_wants_gradients(job->o)) print_backward(job);
 }
 
 int run_report(run_job *job) {
     if (job->o->common.json) return report_json(job);
     if (run_writes_stdout(job)) return CLI_OK;
-    if (job->o->demo) return run_demo_report(job);
     const bool shown = isatty(fileno(stdout)) || run_is_small(job);
-    if (!job->view[VIEW_OUT].path[0] && shown) print_out(job);
-    print_summary(job);
+    if (job->o->demo)
+        run_demo_report(job);
+    else if (!job->view[VIEW_OUT].path[0] && shown)
+        print_out(job);
+    if (job->o->dscale) printf("dscale %.12g\n", job->dscale);
+    if (!job->o->demo) print_summary(job);
     return CLI_OK;
 }

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 const char *const run_view_names[N_VIEWS] = {"out",     "lse",     "raw",  "capped",    "biased",
-                                             "weights", "entropy", "topk", "topk_keys", "received"};
+                                             "weights", "entropy", "topk", "topk_keys", "received",
+                                             "dq",      "dk",      "dv",   "dbias",     "dsinks"};
 
 enum { SMALL = 16, FEW_HEADS = 8 };
 
@@ -130,12 +131,18 @@ int run_views_wish(run_job *job) {
                  {VIEW_LSE, o->lse},
                  {VIEW_WEIGHTS, o->weights},
                  {VIEW_ENTROPY, o->entropy},
-                 {VIEW_RECEIVED, o->received}};
+                 {VIEW_RECEIVED, o->received},
+                 {VIEW_DQ, o->dq},
+                 {VIEW_DK, o->dk},
+                 {VIEW_DV, o->dv},
+                 {VIEW_DBIAS, o->dbias},
+                 {VIEW_DSINKS, o->dsinks}};
     for (size_t i = 0; i < sizeof plain / sizeof *plain && code == CLI_OK; i++)
         code = send_to(job, plain[i].which, plain[i].path);
     for (int i = 0; i < o->scores.n && code == CLI_OK; i++)
         code = wish_scores(job, o->scores.item[i]);
     if (code == CLI_OK) code = wish_topk(job, o->topk);
+    if (code == CLI_OK) code = run_gradients_wish(job);
     job->view[VIEW_OUT].wanted = true;
     if (o->demo) job->view[VIEW_BIASED].wanted = job->view[VIEW_WEIGHTS].wanted = true;
     return code == CLI_OK ? each_path(job, check_path) : code;
@@ -178,6 +185,11 @@ static view_form form_of(const run_job *job, int which) {
     }
 }
 
+/* Bytes of an element in a file: .npy has no bf16, f4 holds the same values. */
+static int file_size(attn_dtype dtype) {
+    return dtype == ATTN_BF16 ? 4 : (int)attn_dtype_size(dtype);
+}
+
 /* The shape in a file: the rank of q, and its layout if it is the output. */
 static void describe(const run_job *job, int which, const view_form *form, npy_array *array) {
     const int rank = job->input[IN_Q].rank;
@@ -190,7 +202,7 @@ static void describe(const run_job *job, int which, const view_form *form, npy_a
     if (rank >= 3 && rows_first) array->shape[array->rank++] = q[1];
     if (form->has_columns) array->shape[array->rank++] = form->columns;
     array->kind = form->dtype == ATTN_I64 ? 'i' : 'f';
-    array->item_size = form->dtype == ATTN_BF16 ? 4 : (int)attn_dtype_size(form->dtype);
+    array->item_size = file_size(form->dtype);
 }
 
 static int too_large(int which, double bytes) {
@@ -201,23 +213,48 @@ static int too_large(int which, double bytes) {
     return CLI_FAILED;
 }
 
-static int allocate(run_job *job, int which) {
+/* Takes memory for so many elements of the view's tensor. */
+static int allocate(run_job *job, int which, double elements) {
+    run_view *view = &job->view[which];
+    const size_t size = attn_dtype_size(view->tensor.dtype);
+    const double bytes = elements * (double)size;
+    if (bytes > (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE))
+        return too_large(which, bytes);
+    view->array.count = (size_t)elements; /* exact: below the bytes of memory, so below 2^53 */
+    view->tensor.data = calloc(view->array.count + 1, size);
+    return view->tensor.data ? CLI_OK : too_large(which, bytes);
+}
+
+static int allocate_view(run_job *job, int which) {
     run_view *view = &job->view[which];
     const view_form form = form_of(job, which);
     const int64_t *q = job->args.q.shape;
     const double elements = (double)q[0] * (double)q[1] * (double)form.rows * (double)form.columns;
-    const double bytes = elements * (double)attn_dtype_size(form.dtype);
-    if (bytes > (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE))
-        return too_large(which, bytes);
+    /* Backward needs an exact LSE; the file has the same type with and without it. */
+    const attn_dtype dtype = which == VIEW_LSE && job->o->dout ? ATTN_F64 : form.dtype;
     describe(job, which, &form, &view->array);
-    view->array.count = (size_t)elements; /* exact: below the bytes of memory, so below 2^53 */
-    void *data = calloc(view->array.count + 1, attn_dtype_size(form.dtype));
-    if (!data) return too_large(which, bytes);
     view->tensor = which == VIEW_OUT && job->o->layout == RUN_BSHD && job->input[IN_Q].rank > 2
-                       ? attn_tensor_bshd(data, form.dtype, q[0], q[1], form.rows, form.columns)
-                       : attn_tensor_bhsd(data, form.dtype, q[0], q[1], form.rows, form.columns);
-    if (form.dtype != ATTN_BF16) view->array.data = data;
-    return CLI_OK;
+                       ? attn_tensor_bshd(NULL, dtype, q[0], q[1], form.rows, form.columns)
+                       : attn_tensor_bhsd(NULL, dtype, q[0], q[1], form.rows, form.columns);
+    return allocate(job, which, elements);
+}
+
+/* A gradient looks like the input it belongs to. */
+static int allocate_gradient(run_job *job, int which) {
+    static const int inputs[] = {IN_Q, IN_K, IN_V, IN_BIAS, IN_SINKS};
+    const attn_args *a = &job->args;
+    const attn_tensor sinks = attn_tensor_bhsd(NULL, ATTN_F64, 1, 1, 1, a->q.shape[1]);
+    const attn_tensor *const tensors[] = {&a->q, &a->k, &a->v, &a->bias, &sinks};
+    run_view *view = &job->view[which];
+    const npy_array *input = &job->input[inputs[which - VIEW_DQ]];
+    view->tensor = *tensors[which - VIEW_DQ];
+    if (which == VIEW_DBIAS && a->bias.dtype != ATTN_F64)
+        view->tensor.dtype = a->q.dtype == ATTN_F64 ? ATTN_F64 : ATTN_F32;
+    view->tensor.data = NULL;
+    view->array = *input;
+    view->array.data = NULL;
+    view->array.item_size = file_size(view->tensor.dtype);
+    return allocate(job, which, (double)input->count);
 }
 
 static int open_file(run_job *job, int view, int path) {
@@ -233,7 +270,8 @@ static int check_out_is_used(const run_job *job) {
     char shape[NPY_TEXT];
     bool files = false;
     for (int v = 0; v < N_VIEWS; v++) files |= job->view[v].path[0] != NULL;
-    if (files || job->o->demo || job->o->common.json || run_is_small(job) || isatty(fileno(stdout)))
+    if (files || job->o->dscale || job->o->demo || job->o->common.json || run_is_small(job) ||
+        isatty(fileno(stdout)))
         return CLI_OK;
     npy_shape_text(job->view[VIEW_OUT].array.shape, job->view[VIEW_OUT].array.rank, shape,
                    sizeof shape);
@@ -246,7 +284,9 @@ static int check_out_is_used(const run_job *job) {
 
 int run_views_allocate(run_job *job) {
     for (int v = 0; v < N_VIEWS; v++) {
-        const int code = job->view[v].wanted ? allocate(job, v) : CLI_OK;
+        int code = CLI_OK;
+        if (job->view[v].wanted)
+            code = v >= VIEW_DQ ? allocate_gradient(job, v) : allocate_view(job, v);
         if (code != CLI_OK) return code;
     }
     const int code = check_out_is_used(job);
@@ -255,12 +295,19 @@ int run_views_allocate(run_job *job) {
 
 /* ------------------------------------------------------------------------------------- writing */
 
-/* .npy has no bf16: the file holds the same values as f4. */
-static int widen(run_view *view) {
-    const uint16_t *from = view->tensor.data;
+/* Gives the array its elements: those of the tensor, or a copy in f4 where the file has another
+ * type: bf16 widens, and an LSE that was computed as f8 for backward goes back. */
+static int take_elements(run_view *view) {
+    const attn_dtype dtype = view->tensor.dtype;
+    if ((size_t)view->array.item_size == attn_dtype_size(dtype)) {
+        view->array.data = view->tensor.data;
+        return CLI_OK;
+    }
     float *to = malloc((view->array.count + 1) * sizeof *to);
     if (!to) return run_out_of_memory();
-    for (size_t i = 0; i < view->array.count; i++) to[i] = attni_bf16_to_f32(from[i]);
+    for (size_t i = 0; i < view->array.count; i++)
+        to[i] = dtype == ATTN_BF16 ? attni_bf16_to_f32(((const uint16_t *)view->tensor.data)[i])
+                                   : (float)((const double *)view->tensor.data)[i];
     view->array.data = to;
     return CLI_OK;
 }
@@ -290,7 +337,8 @@ static int commit_file(run_job *job, int view, int path) {
 
 int run_views_write(run_job *job) {
     int code = CLI_OK;
-    if (job->view[VIEW_OUT].tensor.dtype == ATTN_BF16) code = widen(&job->view[VIEW_OUT]);
+    for (int v = 0; v < N_VIEWS && code == CLI_OK; v++)
+        if (job->view[v].wanted) code = take_elements(&job->view[v]);
     if (code == CLI_OK) code = each_path(job, write_file);
     if (code == CLI_OK) code = each_path(job, commit_file);
     return code;

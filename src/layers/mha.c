@@ -149,6 +149,7 @@ attn_args R(mha_args)(const attni_mha *layer) {
     args.offset = ATTN_OFFSET_TOP_LEFT;
     args.alibi = config->alibi;
     args.len_k = layer->input->len_k;
+    args.mask = layer->input->mask;
     args.dropout = layer->input->dropout;
     args.seed = layer->input->seed;
     if (has_distances(layer)) {

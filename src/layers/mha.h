@@ -47,6 +47,7 @@ typedef struct attni_mha_input {
     const real *x;        /* (B, n_q, d_model) */
     const real *memory;   /* (B, n_k, d_model), or NULL: self-attention */
     const int64_t *len_k; /* (B) keys that are no padding, or NULL: all */
+    attn_tensor mask;     /* (B|1, H|1, n_q|1, n_k) ATTN_BOOL, true = may attend; data NULL: all */
     double dropout;       /* of the weights; 0 when not training */
     uint64_t seed;        /* of this layer in this step */
 } attni_mha_input;

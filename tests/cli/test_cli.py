@@ -10,7 +10,7 @@ import time
 
 from support import ATTN, GOLDEN, CliTest, main
 
-COMMANDS = ["run", "cost", "bench", "info", "selftest"]
+COMMANDS = ["run", "cost", "gradcheck", "bench", "info", "selftest"]
 
 
 class Help(CliTest):
@@ -23,7 +23,7 @@ class Help(CliTest):
         self.assertEqual(err, "")
 
     def test_help_and_dash_dash_help_say_the_same(self):
-        for command in ["run", "cost", "info", "selftest"]:
+        for command in ["run", "cost", "gradcheck", "info", "selftest"]:
             self.assertEqual(self.run_attn("help", command), self.run_attn(command, "--help"))
         self.assertEqual(self.run_attn("help"), self.run_attn("--help"))
 
@@ -34,20 +34,19 @@ class Help(CliTest):
         out = self.run_attn("run", "--help")[0]
         for option in ("causal offset window scale temperature softcap mask bias lengths lengths-q alibi sinks "
                        "dropout seed layout lse weights scores reference dtype threads isa explain json pattern "
-                       "entropy topk received cu-q cu-k demo color help progress").split():
+                       "entropy topk received cu-q cu-k demo color help progress dout dq dk dv dbias dsinks dscale").split():
             self.assertRegex(out, r"(?m)^  (-\w, )?--%s\b" % option)
-        self.assertNotIn("--dout", out)
 
     def test_help_says_that_bf16_is_written_as_f4(self):
         self.assertIn("bf16 results are written as f4", " ".join(self.run_attn("run", "--help")[0].split()))
 
     def test_help_fits_in_80_columns(self):
-        for command in ["run", "cost", "info", "selftest", "help"]:
+        for command in ["run", "cost", "gradcheck", "info", "selftest", "help"]:
             for line in self.run_attn("help", command)[0].splitlines():
                 self.assertLessEqual(len(line), 80, line)
 
     def test_no_line_ends_in_a_space(self):
-        for args in (["run", "--help"], ["run", "--demo"], ["info"], ["cost", "--n", "64"], []):
+        for args in (["run", "--help"], ["run", "--demo"], ["gradcheck", "--list"], ["info"], ["cost", "--n", "64"], []):
             for line in self.run_attn(*args)[0].splitlines():
                 self.assertEqual(line, line.rstrip(), args)
 
@@ -86,10 +85,6 @@ class Usage(CliTest):
 
     def test_demo_with_files(self):
         self.refused("run", "--demo", "--k", "k.npy", says="--demo brings its own")
-
-    def test_gradients_are_refused(self):
-        for option in ("dout", "dq", "dk", "dv", "dbias"):
-            self.refused("run", "--" + option, "x.npy", says="gradients: not in this version")
 
     def test_values_that_only_the_library_can_judge(self):
         self.refused("run", "--demo", "--temperature", "0", says="temperature")
@@ -248,7 +243,7 @@ class Bench(CliTest):
                                row["flops"], delta=1e-6 * row["flops"])
 
     def test_every_benchmark_gives_rows(self):
-        for what, only in [("forward", "n=128 d=64"), ("small", "N=16"), ("gemm", "64x512x512")]:
+        for what, only in [("forward", "n=128 d=64"), ("backward", "n=512 d=64 causal"), ("small", "N=16"), ("gemm", "64x512x512")]:
             rows = self.rows(what, "--only", only)
             self.assertTrue(rows)
             for row in rows:
@@ -259,12 +254,15 @@ class Bench(CliTest):
         rows = {row["name"]: row["flops"] for row in self.rows("small", "--only", "N=16")}
         self.assertEqual(rows["N=16"], 8 * 4 * 64 * 16 * 16)
         self.assertEqual(rows["N=16 causal"], 8 * 4 * 64 * 16 * 17 / 2)
+        rows = {row["name"]: row["flops"] for row in self.rows("backward", "--only", "n=512 d=64")}
+        self.assertEqual(rows["n=512 d=64"], 10 * 64 * 512 * 512)
+        self.assertEqual(rows["n=512 d=64 causal"], 10 * 64 * 512 * 513 / 2)
 
     def test_a_row_that_does_not_exist_is_refused(self):
         self.assertIn("no row", self.run_attn("bench", "small", "--only", "N=17", "--seconds", "0.02", expect=2)[1])
 
     def test_what_to_measure_must_be_said(self):
-        self.assertIn("forward, small or gemm", self.run_attn("bench", expect=2)[1])
+        self.assertIn("forward, backward, small or gemm", self.run_attn("bench", expect=2)[1])
         self.assertIn("quick", self.run_attn("bench", "quick", expect=2)[1])
 
 
@@ -354,7 +352,7 @@ class Manual(CliTest):
     def test_the_manual_page_names_every_option(self):
         with open(os.path.join(os.path.dirname(__file__), "../../cli/attn.1")) as f:
             page = f.read()
-        for command in ("run", "cost"):
+        for command in ("run", "cost", "gradcheck"):
             for option in re.findall(r"(?m)^  (?:-\w, )?--([\w-]+)", self.run_attn(command, "--help")[0]):
                 self.assertRegex(page, r"Fl -%s\b" % option.replace("-", r"\\?-"))
 

@@ -28,7 +28,6 @@ static const cli_option options[] = {
     {.kind = CLI_REAL, .name = "real", AT(real), .value = "X", .help = ""},
     {.kind = CLI_CHOICE, .name = "choice", AT(choice), .value = "ant|bee|beetle", .help = ""},
     {.kind = CLI_TEXTS, .name = "texts", AT(texts), .value = "T", .help = ""},
-    {.kind = CLI_REFUSED, .name = "later", .help = "not in this version"},
     CLI_COMMON_OPTIONS,
 };
 static const cli_spec spec = {.command = "test",
@@ -169,12 +168,6 @@ TEST(names_are_not_abbreviated) {
 TEST(loose_words_are_refused) {
     check_refused("word");
     check_refused("-");
-}
-
-TEST(refused_options_are_refused_with_and_without_value) {
-    check_refused("--later");
-    check_refused("--later x");
-    check_refused("--later=x");
 }
 
 TEST(lists_of_numbers_are_split_at_commas) {

@@ -31,6 +31,8 @@ const fuzz_seed fuzz_seeds[] = {
     FUZZ_SEED("run\n--q\n@x\n--k\n@x\n--v\n@x\n--bias\n@x\n--isa\nscalar\n\n"
               "\x93NUMPY\x01\x00\x3c\x00"
               "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 2), }\nabcdefgh"),
+    FUZZ_SEED(QKV "--dout\n@a\n--dq\nq\n--dk\nk\n--dv\nv\n--dscale\n--causal\n--json"),
+    FUZZ_SEED(ONE "--dout\n@b\n--bias\n@b\n--dbias\nb\n--dv\nv\n--dtype\nbf16"),
     FUZZ_SEED("cost\n--n\n64\n--nk\n99\n--heads\n8\n--kv-heads\n2\n--window\n3,-1"),
     FUZZ_SEED("cost\n--n\n50\n--pattern\nglobal:3&window:4,4\n--dtype\nf16\n--json"),
     FUZZ_SEED("help\nrun"),
@@ -124,7 +126,8 @@ static int split(char *text, char **argv) {
 
 static bool may_run(int argc, char **argv) {
     const char *command = argc > 1 ? argv[1] : "";
-    return strcmp(command, "bench") != 0 && strcmp(command, "selftest") != 0;
+    return strcmp(command, "bench") != 0 && strcmp(command, "selftest") != 0 &&
+           strcmp(command, "gradcheck") != 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.h - a transformer with its words and its weights (f32), and a look at what it does with a
+ * text. Called by the trainer, evaluation and the CLI. Tests: tests/models/test_model.c */
+#ifndef ATTNI_MODEL_H
+#define ATTNI_MODEL_H
+
+#include "models/parameters.h"
+
+typedef struct attni_model {
+    attni_model_config config;
+    attni_parameters parameters;
+    float *weights;           /* (parameters.total) */
+    const char *const *words; /* (config.n_words) */
+    char task[32];            /* what it was trained for, "" if unknown */
+    uint64_t seed;            /* that its weights began with */
+    int64_t steps;            /* of training behind it */
+    void *text;               /* memory of words that came from a file; else NULL */
+} attni_model;
+
+/* Weights at their start, by the seed. Keeps words. Errors: VALUE, MEMORY; *model is then empty. */
+attn_status attni_model_create(const attni_model_config *config, const char *const *words,
+                               uint64_t seed, attni_model *model, attn_error *err);
+void attni_model_free(attni_model *model);
+
+/* The token that these letters are: as they are written, else with another first letter case; -1
+ * if there is none. */
+int32_t attni_model_word(const attni_model *model, const char *letters, size_t n);
+
+/* What a model does with one text of n tokens. */
+typedef struct attni_look {
+    int64_t n;
+    float *weights; /* (layers, heads, n, n) attention */
+    float *scores;  /* (layers, heads, n, n) before the softmax, -inf where masked */
+    float *logits;  /* (n, slots, n_words) */
+    void *memory;
+} attni_look;
+
+/* Gives a look; release with attni_look_free(). Errors: VALUE, MEMORY; *look is then empty. */
+attn_status attni_model_look(const attni_model *model, const int32_t *tokens, int64_t n,
+                             attni_look *look, attn_error *err);
+void attni_look_free(attni_look *look);
+
+/* Weights as a safetensors file in memory; the metadata holds configuration, words and origin. */
+attn_status attni_model_pack_size(const attni_model *model, size_t *size, attn_error *err);
+attn_status attni_model_pack(const attni_model *model, void *bytes, attn_error *err);
+/* Reads what pack wrote, trusting nothing. Errors: VALUE (not such a file), MEMORY. */
+attn_status attni_model_unpack(const void *bytes, size_t size, attni_model *model, attn_error *err);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c - the memory of a pass through a transformer, and how its weights begin. Compiled per real.
+ * One block holds all values and gradients; it is measured and placed by the same walk.
+ * Tests: tests/models/test_transformer.c */
+#include "models/run.h"
+#include "core/rng.h"
+
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------------------------- the block */
+
+/* A walk over the block: without `base` it only measures. */
+typedef struct cursor {
+    real *base;
+    size_t used;
+    bool fits;
+} cursor;
+
+static real *carve(cursor *c, int64_t rows, int64_t columns) {
+    size_t n = 0;
+    real *here = c->base ? c->base + c->used : NULL;
+    c->fits = c->fits && attni_mul((size_t)rows, (size_t)columns, &n) && attni_add(n, 15, &n) &&
+              attni_add(c->used, n / 16 * 16, &c->used);
+    return here;
+}
+
+static void place_attention(cursor *c, const attni_run *run, attni_mha_saved *saved) {
+    const attni_mha_config config = R(run_mha_config)(&run->config);
+    const attni_mha_input input = {.B = run->B, .n_q = run->n, .n_k = run->n};
+    size_t reals = 0;
+    c->fits = c->fits && R(mha_saved_size)(&config, &input, &reals, NULL) == ATTN_OK;
+    real *memory = carve(c, (int64_t)reals, 1);
+    if (memory) *saved = R(mha_saved_place)(&config, &input, memory);
+}
+
+/* The fields of values that gradients do not have stay NULL there. */
+static void place_layer(cursor *c, const attni_run *run, attni_layer_taps *taps, bool is_value) {
+    const int64_t rows = run->B * run->n, d = run->config.d, d_hidden = run->config.d_hidden;
+    taps->residual = carve(c, rows, d);
+    taps->normed_1 = carve(c, rows, d);
+    place_attention(c, run, &taps->attention);
+    taps->middle = carve(c, rows, d);
+    taps->normed_2 = carve(c, rows, d);
+    taps->up = carve(c, rows, d_hidden);
+    taps->hidden = carve(c, rows, d_hidden);
+    if (!is_value) return;
+    taps->attended = carve(c, rows, d);
+    taps->fed = carve(c, rows, d);
+    taps->mean_1 = carve(c, rows, 1);
+    taps->inverse_1 = carve(c, rows, 1);
+    taps->mean_2 = carve(c, rows, 1);
+    taps->inverse_2 = carve(c, rows, 1);
+}
+
+static void place_taps(cursor *c, const attni_run *run, attni_taps *taps, bool is_value) {
+    const attni_model_config *config = &run->config;
+    for (int64_t l = 0; l < config->layers; l++) place_layer(c, run, &taps->layer[l], is_value);
+    taps->residual = carve(c, run->B * run->n, config->d);
+    taps->picked = carve(c, run->n_asked, config->d);
+    taps->normed = carve(c, run->n_asked, config->d);
+    taps->logits = carve(c, run->n_asked, config->slots * config->n_words);
+    if (!is_value) return;
+    taps->mean = carve(c, run->n_asked, 1);
+    taps->inverse = carve(c, run->n_asked, 1);
+}
+
+static bool place(attni_run *run, size_t *reals) {
+    cursor c = {.base = run->memory, .fits = true};
+    place_taps(&c, run, &run->value, true);
+    place_taps(&c, run, &run->gradient, false);
+    *reals = c.used;
+    return c.fits;
+}
+
+static attn_status no_memory(attn_error *err) {
+    return attni_fail(err, ATTN_E_MEMORY, "model: no memory for a run, try a smaller batch");
+}
+
+static attn_status take_memory(attni_run *run, attn_error *err) {
+    const size_t layers = (size_t)run->config.layers, rows = (size_t)(run->B * run->n);
+    size_t reals, bytes;
+    run->value.layer = calloc(layers, sizeof *run->value.layer);
+    run->gradient.layer = calloc(layers, sizeof *run->gradient.layer);
+    run->position = calloc(rows, sizeof *run->position);
+    if (!run->value.layer || !run->gradient.layer || !run->position) return no_memory(err);
+    if (!place(run, &reals) || !attni_mul(reals, sizeof(real), &bytes) || bytes > PTRDIFF_MAX)
+        return attni_fail(err, ATTN_E_OVERFLOW, "model: sizes overflow the address space");
+    run->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (!run->memory) return no_memory(err);
+    memset(run->memory, 0, bytes);
+    place(run, &reals);
+    return ATTN_OK;
+}
+
+attn_status R(run_create)(const attni_model_config *config, const attni_text *largest,
+                          attni_run *run, attn_error *err) {
+    memset(run, 0, sizeof *run);
+    ATTN_TRY(attni_parameters_create(config, &run->parameters, err));
+    run->config = *config;
+    run->B = largest->B;
+    run->n = largest->n;
+    run->n_asked = largest->n_asked ? largest->n_asked : largest->B * largest->n;
+    attn_status status =
+        run->B < 1 || run->B > INT32_MAX || run->n < 1 || run->n > config->length
+            ? attni_fail(err, ATTN_E_VALUE, "text: %lld times %lld tokens, expected up to %lld",
+                         (long long)run->B, (long long)run->n, (long long)config->length)
+            : take_memory(run, err);
+    if (status != ATTN_OK) R(run_free)(run);
+    return status;
+}
+
+void R(run_free)(attni_run *run) {
+    attni_parameters_free(&run->parameters);
+    free(run->value.layer);
+    free(run->gradient.layer);
+    free(run->position);
+    free(run->memory);
+    memset(run, 0, sizeof *run);
+}
+
+/* --------------------------------------------------------------------------------- the weights */
+
+/* Uniform in (-1, 1): the i-th number of parameter p. No libm, so that every machine begins
+ * alike. */
+static real uniform(uint64_t seed, uint32_t p, size_t i) {
+    const attni_philox r = attni_philox4x32(seed, (uint32_t)(i / 4), p, 0, 0x77656967);
+    return (real)(((double)r.word[i % 4] + 0.5) * 0x1p-31 - 1);
+}
+
+static void start(const attni_parameter *parameter, uint64_t seed, uint32_t p, real *weights) {
+    const bool is_table = p == ATTNI_P_WORDS || p == ATTNI_P_POSITIONS;
+    const double deviation = is_table ? 0.5 : 1 / sqrt((double)parameter->shape[0]);
+    const real range = (real)(deviation * 1.7320508075688772); /* of a uniform number: sqrt 3 */
+    for (size_t i = 0; i < parameter->count; i++)
+        weights[i] = parameter->start == ATTNI_RANDOM ? range * uniform(seed, p, i)
+                     : parameter->start == ATTNI_ONES ? 1
+                                                      : 0;
+}
+
+void R(weights_start)(const attni_parameters *parameters, uint64_t seed, real *weights) {
+    memset(weights, 0, parameters->total * sizeof *weights);
+    for (int p = 0; p < parameters->n; p++)
+        start(&parameters->list[p], seed, (uint32_t)p, weights + parameters->list[p].offset);
+}

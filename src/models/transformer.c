@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* transformer.c - forward and backward of the model; its memory is laid out in run.c. Compiled per
+ * real. Allocates nothing. Tests: tests/models/test_transformer.c */
+#include "models/transformer.h"
+
+#include "layers/embedding.h"
+#include "layers/linear.h"
+#include "layers/mlp.h"
+#include "layers/norm.h"
+#include "models/run.h"
+
+static const double norm_eps = 1e-5;
+
+/* One pass: everything the steps below need. */
+typedef struct pass {
+    attn_ctx *ctx;
+    attni_run *run;
+    const real *weights;
+    const attni_text *text;
+    real *dweights; /* backward only */
+    attn_error *err;
+} pass;
+
+static int64_t rows_of(const pass *p) { return p->text->B * p->text->n; }
+
+static size_t bytes_of(const pass *p) {
+    return (size_t)(rows_of(p) * p->run->config.d) * sizeof(real);
+}
+
+/* ------------------------------------------------------------------------ layers from parameters */
+
+static const real *outer(const pass *p, int which) {
+    return p->weights + p->run->parameters.list[which].offset;
+}
+
+static real *outer_gradient(const pass *p, int which) {
+    return p->dweights + p->run->parameters.list[which].offset;
+}
+
+static const real *inner(const pass *p, int64_t layer, int which) {
+    return p->weights + attni_layer_offset(&p->run->parameters, layer, which);
+}
+
+static real *inner_gradient(const pass *p, int64_t layer, int which) {
+    return p->dweights + attni_layer_offset(&p->run->parameters, layer, which);
+}
+
+static attni_norm norm_of(const pass *p, const real *gain, const real *bias) {
+    return (attni_norm){.width = p->run->config.d, .eps = norm_eps, .gain = gain, .bias = bias};
+}
+
+static attni_mlp mlp_of(const pass *p, int64_t l) {
+    return (attni_mlp){.d_model = p->run->config.d,
+                       .d_hidden = p->run->config.d_hidden,
+                       .activation = ATTNI_GELU_TANH,
+                       .w_up = inner(p, l, ATTNI_L_W_UP),
+                       .b_up = inner(p, l, ATTNI_L_B_UP),
+                       .w_down = inner(p, l, ATTNI_L_W_DOWN),
+                       .b_down = inner(p, l, ATTNI_L_B_DOWN)};
+}
+
+static attni_mlp_pass mlp_pass_of(const pass *p, const attni_layer_taps *taps) {
+    return (attni_mlp_pass){.n = rows_of(p),
+                            .x = taps->normed_2,
+                            .up = taps->up,
+                            .hidden = taps->hidden,
+                            .y = taps->fed};
+}
+
+static attni_linear output_of(const pass *p) {
+    const attni_model_config *c = &p->run->config;
+    return (attni_linear){c->d, c->slots * c->n_words, outer(p, ATTNI_P_W_OUT),
+                          outer(p, ATTNI_P_B_OUT)};
+}
+
+attni_mha_config R(run_mha_config)(const attni_model_config *c) {
+    attni_mha_config mha = R(mha_defaults)(c->d, c->heads);
+    mha.d_k = mha.d_v = c->d_k;
+    mha.causal = c->causal;
+    mha.scale = c->scale;
+    mha.temperature = c->temperature;
+    return mha;
+}
+
+static attni_mha_input mha_input(const attni_text *text, const real *x) {
+    attni_mha_input input = {.B = text->B, .n_q = text->n, .n_k = text->n, .x = x};
+    if (text->visible)
+        input.mask = attn_tensor_bhsd(text->visible, ATTN_BOOL, text->B, 1, text->n, text->n);
+    return input;
+}
+
+/* Weights, or with `base` a block of gradients, gradients. */
+static attni_mha_params mha_params(const attni_parameters *list, int64_t l, real *base) {
+    return (attni_mha_params){.w_q = base + attni_layer_offset(list, l, ATTNI_L_W_Q),
+                              .w_k = base + attni_layer_offset(list, l, ATTNI_L_W_K),
+                              .w_v = base + attni_layer_offset(list, l, ATTNI_L_W_V),
+                              .w_o = base + attni_layer_offset(list, l, ATTNI_L_W_O),
+                              .b_q = base + attni_layer_offset(list, l, ATTNI_L_B_Q),
+                              .b_k = base + attni_layer_offset(list, l, ATTNI_L_B_K),
+                              .b_v = base + attni_layer_offset(list, l, ATTNI_L_B_V),
+                              .b_o = base + attni_layer_offset(list, l, ATTNI_L_B_O)};
+}
+
+/* ------------------------------------------------------------------------------------- forward */
+
+static void add(int64_t n, const real *restrict a, const real *restrict b, real *restrict sum) {
+    for (int64_t i = 0; i < n; i++) sum[i] = a[i] + b[i];
+}
+
+static attn_status embed(const pass *p, real *x) {
+    attni_run *run = p->run;
+    const attni_embedding words = {run->config.n_words, run->config.d, outer(p, ATTNI_P_WORDS)};
+    const attni_embedding places = {run->config.length, run->config.d, outer(p, ATTNI_P_POSITIONS)};
+    for (int64_t i = 0; i < rows_of(p); i++) run->position[i] = (int32_t)(i % p->text->n);
+    ATTN_TRY(R(embedding_forward)(&words, rows_of(p), p->text->tokens, false, x, p->err));
+    return R(embedding_forward)(&places, rows_of(p), run->position, true, x, p->err);
+}
+
+static attn_status forward_layer(const pass *p, int64_t l, real *next) {
+    const attni_layer_taps *taps = &p->run->value.layer[l];
+    const int64_t rows = rows_of(p), n = rows * p->run->config.d;
+    const attni_norm norm_1 =
+        norm_of(p, inner(p, l, ATTNI_L_NORM_1_GAIN), inner(p, l, ATTNI_L_NORM_1_BIAS));
+    const attni_norm norm_2 =
+        norm_of(p, inner(p, l, ATTNI_L_NORM_2_GAIN), inner(p, l, ATTNI_L_NORM_2_BIAS));
+    const attni_norm_saved saved_1 = {taps->mean_1, taps->inverse_1};
+    const attni_norm_saved saved_2 = {taps->mean_2, taps->inverse_2};
+    const attni_mha_config config = R(run_mha_config)(&p->run->config);
+    const attni_mha_input input = mha_input(p->text, taps->normed_1);
+    const attni_mha_params params = mha_params(&p->run->parameters, l, (real *)p->weights);
+    const attni_mha attention = {&config, &params, &input, &taps->attention};
+    const attni_mlp mlp = mlp_of(p, l);
+    const attni_mlp_pass mlp_pass = mlp_pass_of(p, taps);
+    R(norm_forward)(&norm_1, rows, taps->residual, taps->normed_1, &saved_1);
+    ATTN_TRY(R(mha_forward)(p->ctx, &attention, taps->attended, p->err));
+    add(n, taps->residual, taps->attended, taps->middle);
+    R(norm_forward)(&norm_2, rows, taps->middle, taps->normed_2, &saved_2);
+    ATTN_TRY(R(mlp_forward)(p->ctx, &mlp, &mlp_pass, p->err));
+    add(n, taps->middle, taps->fed, next);
+    return ATTN_OK;
+}
+
+/* What leaves layer l: the residual that enters the next one. */
+static real *after(const attni_run *run, const attni_taps *taps, int64_t l) {
+    return l + 1 < run->config.layers ? taps->layer[l + 1].residual : taps->residual;
+}
+
+static attn_status answer(const pass *p) {
+    const attni_taps *value = &p->run->value;
+    const int64_t n = p->text->n_asked, d = p->run->config.d;
+    const attni_norm norm = norm_of(p, outer(p, ATTNI_P_NORM_GAIN), outer(p, ATTNI_P_NORM_BIAS));
+    const attni_norm_saved saved = {value->mean, value->inverse};
+    const attni_linear output = output_of(p);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(value->picked + i * d, value->residual + p->text->asked[i] * d,
+               (size_t)d * sizeof(real));
+    R(norm_forward)(&norm, n, value->picked, value->normed, &saved);
+    return R(linear_forward)(p->ctx, &output, n, value->normed, value->logits, p->err);
+}
+
+static attn_status check_text(const attni_run *run, const attni_text *text, attn_error *err) {
+    if (text->n < 1 || text->n > run->config.length || text->B < 1 ||
+        text->B * text->n > run->B * run->n || text->n_asked > run->n_asked)
+        return attni_fail(err, ATTN_E_VALUE,
+                          "text: %lld times %lld tokens with %lld questions, expected at most %lld "
+                          "tokens, and in all no more than the run has room for",
+                          (long long)text->B, (long long)text->n, (long long)text->n_asked,
+                          (long long)run->config.length);
+    for (int64_t i = 0; i < text->n_asked; i++)
+        if (text->asked[i] < 0 || text->asked[i] >= text->B * text->n)
+            return attni_fail(err, ATTN_E_VALUE, "text: question %lld asks row %ld of %lld",
+                              (long long)i, (long)text->asked[i], (long long)(text->B * text->n));
+    return ATTN_OK;
+}
+
+attn_status R(transformer_forward)(attn_ctx *ctx, attni_run *run, const real *weights,
+                                   const attni_text *text, attn_error *err) {
+    const pass p = {ctx, run, weights, text, NULL, err};
+    ATTN_TRY(check_text(run, text, err));
+    ATTN_TRY(embed(&p, run->value.layer[0].residual));
+    for (int64_t l = 0; l < run->config.layers; l++)
+        ATTN_TRY(forward_layer(&p, l, after(run, &run->value, l)));
+    return answer(&p);
+}
+
+attn_args R(transformer_attention)(const attni_run *run, const attni_text *text, int64_t layer) {
+    const attni_mha_config config = R(run_mha_config)(&run->config);
+    const attni_mha_input input = mha_input(text, run->value.layer[layer].normed_1);
+    const attni_mha_params none = {0};
+    const attni_mha attention = {&config, &none, &input, &run->value.layer[layer].attention};
+    return R(mha_args)(&attention);
+}
+
+/* ------------------------------------------------------------------------------------ backward */
+
+/* logits = norm(picked) W + b; picked = rows of the last residual */
+static attn_status backward_answer(const pass *p) {
+    const attni_taps *value = &p->run->value, *gradient = &p->run->gradient;
+    const int64_t n = p->text->n_asked, d = p->run->config.d;
+    const attni_norm norm = norm_of(p, outer(p, ATTNI_P_NORM_GAIN), outer(p, ATTNI_P_NORM_BIAS));
+    const attni_norm_saved saved = {value->mean, value->inverse};
+    const attni_linear output = output_of(p);
+    const attni_linear_grad through_output = {.x = value->normed,
+                                              .dy = gradient->logits,
+                                              .dx = gradient->normed,
+                                              .dw = outer_gradient(p, ATTNI_P_W_OUT),
+                                              .db = outer_gradient(p, ATTNI_P_B_OUT)};
+    const attni_norm_grad through_norm = {.x = value->picked,
+                                          .dy = gradient->normed,
+                                          .dx = gradient->picked,
+                                          .dgain = outer_gradient(p, ATTNI_P_NORM_GAIN),
+                                          .dbias = outer_gradient(p, ATTNI_P_NORM_BIAS)};
+    ATTN_TRY(R(linear_backward)(p->ctx, &output, n, &through_output, p->err));
+    R(norm_backward)(&norm, n, &saved, &through_norm);
+    memset(gradient->residual, 0, bytes_of(p));
+    for (int64_t i = 0; i < n; i++)
+        memcpy(gradient->residual + p->text->asked[i] * d, gradient->picked + i * d,
+               (size_t)d * sizeof(real));
+    return ATTN_OK;
+}
+
+/* next = middle + mlp(norm_2(middle)) */
+static attn_status backward_mlp(const pass *p, int64_t l, const real *dnext) {
+    const attni_layer_taps *value = &p->run->value.layer[l], *d = &p->run->gradient.layer[l];
+    const attni_norm norm =
+        norm_of(p, inner(p, l, ATTNI_L_NORM_2_GAIN), inner(p, l, ATTNI_L_NORM_2_BIAS));
+    const attni_norm_saved saved = {value->mean_2, value->inverse_2};
+    const attni_mlp mlp = mlp_of(p, l);
+    const attni_mlp_pass mlp_pass = mlp_pass_of(p, value);
+    const attni_mlp_grad through_mlp = {.dy = dnext,
+                                        .dhidden = d->hidden,
+                                        .dup = d->up,
+                                        .dx = d->normed_2,
+                                        .dw_up = inner_gradient(p, l, ATTNI_L_W_UP),
+                                        .db_up = inner_gradient(p, l, ATTNI_L_B_UP),
+                                        .dw_down = inner_gradient(p, l, ATTNI_L_W_DOWN),
+                                        .db_down = inner_gradient(p, l, ATTNI_L_B_DOWN)};
+    const attni_norm_grad through_norm = {.x = value->middle,
+                                          .dy = d->normed_2,
+                                          .dx = d->middle,
+                                          .add_dx = true,
+                                          .dgain = inner_gradient(p, l, ATTNI_L_NORM_2_GAIN),
+                                          .dbias = inner_gradient(p, l, ATTNI_L_NORM_2_BIAS)};
+    ATTN_TRY(R(mlp_backward)(p->ctx, &mlp, &mlp_pass, &through_mlp, p->err));
+    memcpy(d->middle, dnext, bytes_of(p));
+    R(norm_backward)(&norm, rows_of(p), &saved, &through_norm);
+    return ATTN_OK;
+}
+
+/* middle = residual + attention(norm_1(residual)) */
+static attn_status backward_attention(const pass *p, int64_t l) {
+    const attni_layer_taps *value = &p->run->value.layer[l], *d = &p->run->gradient.layer[l];
+    const attni_norm norm =
+        norm_of(p, inner(p, l, ATTNI_L_NORM_1_GAIN), inner(p, l, ATTNI_L_NORM_1_BIAS));
+    const attni_norm_saved saved = {value->mean_1, value->inverse_1};
+    const attni_mha_config config = R(run_mha_config)(&p->run->config);
+    const attni_mha_input input = mha_input(p->text, value->normed_1);
+    const attni_mha_params params = mha_params(&p->run->parameters, l, (real *)p->weights);
+    const attni_mha attention = {&config, &params, &input, &value->attention};
+    const attni_mha_gradients through_attention = {
+        .dx = d->normed_1,
+        .params = mha_params(&p->run->parameters, l, p->dweights),
+        .d = d->attention};
+    const attni_norm_grad through_norm = {.x = value->residual,
+                                          .dy = d->normed_1,
+                                          .dx = d->residual,
+                                          .add_dx = true,
+                                          .dgain = inner_gradient(p, l, ATTNI_L_NORM_1_GAIN),
+                                          .dbias = inner_gradient(p, l, ATTNI_L_NORM_1_BIAS)};
+    ATTN_TRY(R(mha_backward)(p->ctx, &attention, d->middle, &through_attention, p->err));
+    memcpy(d->residual, d->middle, bytes_of(p));
+    R(norm_backward)(&norm, rows_of(p), &saved, &through_norm);
+    return ATTN_OK;
+}
+
+/* x = words[token] + positions[i] */
+static void backward_embedding(const pass *p, const real *dx) {
+    const attni_run *run = p->run;
+    const attni_embedding words = {run->config.n_words, run->config.d, NULL};
+    const attni_embedding places = {run->config.length, run->config.d, NULL};
+    R(embedding_backward)(&words, rows_of(p), p->text->tokens, dx,
+                          outer_gradient(p, ATTNI_P_WORDS));
+    R(embedding_backward)(&places, rows_of(p), run->position, dx,
+                          outer_gradient(p, ATTNI_P_POSITIONS));
+}
+
+attn_status R(transformer_backward)(attn_ctx *ctx, attni_run *run, const real *weights,
+                                    const attni_text *text, real *dweights, attn_error *err) {
+    const pass p = {ctx, run, weights, text, dweights, err};
+    ATTN_TRY(check_text(run, text, err));
+    ATTN_TRY(backward_answer(&p));
+    for (int64_t l = run->config.layers - 1; l >= 0; l--) {
+        ATTN_TRY(backward_mlp(&p, l, after(run, &run->gradient, l)));
+        ATTN_TRY(backward_attention(&p, l));
+    }
+    backward_embedding(&p, run->gradient.layer[0].residual);
+    return ATTN_OK;
+}

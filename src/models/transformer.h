@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* transformer.h - a small pre-norm transformer, encoder or decoder, forward and backward:
+ *     x = words[token] + positions[i];  for each layer: x += attention(norm x), x += mlp(norm x)
+ *     logits = norm(x) W_out + b_out, only at the rows that are asked
+ * Everything on the way stays readable in a run: values, and after backward their gradients.
+ * Runs on one thread's context; a batch is split by the trainer. Written for `real`.
+ * Called by the trainer, evaluation and the CLI. Tests: tests/models/test_transformer.c */
+#ifndef ATTNI_TRANSFORMER_H
+#define ATTNI_TRANSFORMER_H
+
+#include "layers/mha.h"
+#include "models/parameters.h"
+
+/* What is asked: B texts of n tokens each. Borrowed for the call. */
+typedef struct attni_text {
+    int64_t B, n;
+    const int32_t *tokens; /* (B, n) */
+    int64_t n_asked;
+    const int32_t *asked;   /* (n_asked) rows of (B * n), each at most once */
+    const uint8_t *visible; /* (B, n, n) or NULL: 0 hides the key from the query in every layer */
+} attni_text;
+
+/* The intermediates of one layer, or their gradients. R = B * n rows. */
+typedef struct attni_layer_taps {
+    real *residual;            /* (R, d) what enters the layer */
+    real *normed_1;            /* (R, d) what attention reads */
+    attni_mha_saved attention; /* q, k, v, concat (and lse, of values only) */
+    real *attended;            /* (R, d) what attention adds (values only) */
+    real *middle;              /* (R, d) residual + attended */
+    real *normed_2;            /* (R, d) what the MLP reads */
+    real *up, *hidden;         /* (R, d_hidden) before and after the activation */
+    real *fed;                 /* (R, d) what the MLP adds (values only) */
+    real *mean_1, *inverse_1;  /* (R) of the norms (values only) */
+    real *mean_2, *inverse_2;
+} attni_layer_taps;
+
+typedef struct attni_taps {
+    attni_layer_taps *layer; /* (layers) */
+    real *residual;          /* (R, d) what leaves the last layer */
+    real *picked, *normed;   /* (n_asked, d) the asked rows of it, before and after the norm */
+    real *mean, *inverse;    /* (n_asked) */
+    real *logits;            /* (n_asked, slots, n_words) */
+} attni_taps;
+
+/* The memory of one forward and backward pass. */
+typedef struct attni_run {
+    attni_model_config config;
+    attni_parameters parameters;
+    int64_t B, n, n_asked; /* the largest text */
+    attni_taps value, gradient;
+    int32_t *position; /* (R) */
+    real *memory;
+} attni_run;
+
+/* Room for texts of up to B times n tokens with n_asked questions (with n_asked 0: every row).
+ * n <= config->length. Errors: VALUE, OVERFLOW, MEMORY; *run is then empty. */
+attn_status R(run_create)(const attni_model_config *config, const attni_text *largest,
+                          attni_run *run, attn_error *err);
+void R(run_free)(attni_run *run);
+
+/* Uniform numbers of deviation 1/sqrt(rows) for matrices, 0.5 for the embeddings; gains 1, biases
+ * 0. weights (parameters->total), gaps set to 0. A pure function of the seed. */
+void R(weights_start)(const attni_parameters *parameters, uint64_t seed, real *weights);
+
+/* Fills run->value. weights (parameters.total). Errors: VALUE (a token that is no word, a text that
+ * does not fit the run), MEMORY. */
+attn_status R(transformer_forward)(attn_ctx *ctx, attni_run *run, const real *weights,
+                                   const attni_text *text, attn_error *err);
+
+/* From run->gradient.logits, which the caller has set, and what forward with the same weights and
+ * text left: sets run->gradient, adds to dweights (parameters.total). */
+attn_status R(transformer_backward)(attn_ctx *ctx, attni_run *run, const real *weights,
+                                    const attni_text *text, real *dweights, attn_error *err);
+
+/* The attention problem of one layer after forward, for attn_inspect(): scores, weights, entropy.
+ * Views of the run and of text->visible. */
+attn_args R(transformer_attention)(const attni_run *run, const attni_text *text, int64_t layer);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuzz_safetensors.c - any bytes into the safetensors parser and the model reader: they must refuse
+ * with a message or give what can be read, written and read again with the same content. */
+#include "fuzz.h"
+
+#include "models/model.h"
+#include "models/safetensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define F32(name, shape, place)                                                                    \
+    "\"" name "\":{\"dtype\":\"F32\",\"shape\":[" shape "],\"data_offsets\":[" place "]}"
+
+/* The first byte of each is the length of the header. */
+const fuzz_seed fuzz_seeds[] = {
+    FUZZ_SEED("\x02\0\0\0\0\0\0\0{}"),
+    FUZZ_SEED("\x44\0\0\0\0\0\0\0{" F32("a", "2,1", "0,8") "           }01234567"),
+    FUZZ_SEED("\x72\0\0\0\0\0\0\0{" F32("a", "1", "4,8") "," F32("b", "", "0,4") "      }"
+                                                                                 "01234567"),
+    FUZZ_SEED("\x5e\0\0\0\0\0\0\0{\"__metadata__\":{\"k\":\"v\\u00e9\\n\"},"
+              "\"x\":{\"shape\":[0,9],\"dtype\":\"BF16\",\"data_offsets\":[0,0]}}"),
+    FUZZ_SEED("\x70\0\0\0\0\0\0\0{\"__metadata__\":{\"format\":\"attn transformer 1\",\"layers\":"
+              "\"1\",\"words\":\"a b c\",\"scale\":\"auto\",\"causal\":\"true\",\"d\":\"2\"}}"),
+};
+const size_t fuzz_n_seeds = sizeof fuzz_seeds / sizeof *fuzz_seeds;
+
+static void check(int condition) {
+    if (!condition) abort();
+}
+
+/* Written and read again, the file has the same tensors and texts. */
+static void check_round_trip(const attni_safetensors *file) {
+    attni_safetensors again;
+    size_t size = 0;
+    check(attni_safetensors_size(file, &size, NULL) == ATTN_OK);
+    char *bytes = malloc(size);
+    if (!bytes) return;
+    attni_safetensors_write(file, bytes);
+    check(attni_safetensors_parse(bytes, size, &again, NULL) == ATTN_OK);
+    check(again.n_tensors == file->n_tensors && again.n_metadata == file->n_metadata);
+    for (size_t i = 0; i < file->n_tensors; i++) {
+        const attni_st_tensor *a = &file->tensor[i];
+        const attni_st_tensor *b = attni_safetensors_find(&again, a->name);
+        check(b && b->size == a->size && b->rank == a->rank && b->dtype == a->dtype);
+        check(a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+    }
+    for (size_t i = 0; i < file->n_metadata; i++) {
+        const char *value = attni_safetensors_metadata(&again, file->metadata[i].key);
+        check(value && strcmp(value, file->metadata[i].value) == 0);
+    }
+    attni_safetensors_free(&again);
+    free(bytes);
+}
+
+static volatile unsigned sum; /* of all bytes: reading them is what the sanitizers watch */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    attni_safetensors file;
+    attni_model model;
+    attn_error error = {""};
+    uint8_t *exact = malloc(size ? size : 1); /* so that one byte too far is seen */
+    if (!exact) return 0;
+    if (size) memcpy(exact, data, size);
+    if (attni_safetensors_parse(exact, size, &file, &error) == ATTN_OK) {
+        for (size_t i = 0; i < file.n_tensors; i++)
+            for (size_t b = 0; b < file.tensor[i].size; b++)
+                sum += ((const uint8_t *)file.tensor[i].data)[b];
+        check_round_trip(&file);
+    } else {
+        check(error.message[0] && !file.tensor && !file.text);
+    }
+    attni_safetensors_free(&file);
+    if (attni_model_unpack(exact, size, &model, &error) == ATTN_OK) attni_model_free(&model);
+    free(exact);
+    return 0;
+}

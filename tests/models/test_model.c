@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_model.c - models and their files: what is saved reloads to identical outputs, and a file
+ * that is no model, or a changed one, is refused. */
+#include "check.h"
+
+#include "models/model.h"
+#include "models/safetensors.h"
+
+#include <stdlib.h>
+
+static const char *const words[5] = {"The", "cat", "sat", "the", "."};
+
+static attni_model_config small(void) {
+    return (attni_model_config){.n_words = 5,
+                                .length = 6,
+                                .layers = 2,
+                                .heads = 3,
+                                .d = 8,
+                                .d_k = 4,
+                                .d_hidden = 12,
+                                .slots = 2,
+                                .causal = true,
+                                .scale = 0.1 + 0.2,
+                                .temperature = 1.0 / 3};
+}
+
+/* A model and its file. */
+typedef struct saved {
+    attni_model model;
+    uint8_t *bytes;
+    size_t size;
+} saved;
+
+static bool save(saved *s) {
+    const attni_model_config config = small();
+    *s = (saved){0};
+    if (attni_model_create(&config, words, 42, &s->model, NULL) != ATTN_OK) return false;
+    strcpy(s->model.task, "whois");
+    s->model.steps = 17;
+    if (attni_model_pack_size(&s->model, &s->size, NULL) != ATTN_OK) return false;
+    s->bytes = malloc(s->size);
+    return attni_model_pack(&s->model, s->bytes, NULL) == ATTN_OK;
+}
+
+static void release(saved *s) {
+    attni_model_free(&s->model);
+    free(s->bytes);
+}
+
+TEST(a_saved_model_reloads_with_its_configuration_and_words) {
+    saved s;
+    attni_model again;
+    CHECK(save(&s));
+    CHECK_INT(attni_model_unpack(s.bytes, s.size, &again, NULL), ATTN_OK);
+    const attni_model_config *a = &s.model.config, *b = &again.config;
+    CHECK(a->n_words == b->n_words && a->length == b->length && a->layers == b->layers);
+    CHECK(a->heads == b->heads && a->d == b->d && a->d_k == b->d_k && a->slots == b->slots);
+    CHECK(a->d_hidden == b->d_hidden && a->causal == b->causal);
+    CHECK(a->scale == b->scale && a->temperature == b->temperature); /* to the bit */
+    for (int i = 0; i < 5; i++) CHECK_STR(again.words[i], words[i]);
+    CHECK_STR(again.task, "whois");
+    CHECK_INT(again.seed, 42);
+    CHECK_INT(again.steps, 17);
+    attni_model_free(&again);
+    release(&s);
+}
+
+TEST(a_saved_model_reloads_to_identical_outputs) {
+    static const int32_t tokens[4] = {0, 1, 2, 4};
+    saved s;
+    attni_model again;
+    attni_look first, second;
+    CHECK(save(&s));
+    CHECK_INT(attni_model_unpack(s.bytes, s.size, &again, NULL), ATTN_OK);
+    CHECK_INT(attni_model_look(&s.model, tokens, 4, &first, NULL), ATTN_OK);
+    CHECK_INT(attni_model_look(&again, tokens, 4, &second, NULL), ATTN_OK);
+    CHECK(memcmp(first.logits, second.logits, 4 * 2 * 5 * sizeof(float)) == 0);
+    CHECK(memcmp(first.weights, second.weights, 2 * 3 * 4 * 4 * sizeof(float)) == 0);
+    attni_look_free(&first);
+    attni_look_free(&second);
+    attni_model_free(&again);
+    release(&s);
+}
+
+TEST(the_rows_of_a_look_sum_to_one_and_causal_rows_see_no_later_key) {
+    static const int32_t tokens[4] = {0, 1, 2, 4};
+    saved s;
+    attni_look look;
+    CHECK(save(&s));
+    CHECK_INT(attni_model_look(&s.model, tokens, 4, &look, NULL), ATTN_OK);
+    for (int row = 0; row < 2 * 3 * 4; row++) {
+        double sum = 0;
+        for (int j = 0; j < 4; j++) {
+            sum += look.weights[row * 4 + j];
+            CHECK((look.weights[row * 4 + j] == 0) == (j > row % 4));
+            CHECK((look.scores[row * 4 + j] == -INFINITY) == (j > row % 4));
+        }
+        CHECK_NEAR(sum, 1, 4 * 6e-8);
+    }
+    attni_look_free(&look);
+    release(&s);
+}
+
+TEST(texts_that_are_too_long_or_empty_are_refused) {
+    static const int32_t tokens[7] = {0};
+    saved s;
+    attni_look look;
+    attn_error error = {""};
+    CHECK(save(&s));
+    CHECK_INT(attni_model_look(&s.model, tokens, 7, &look, &error), ATTN_E_VALUE);
+    CHECK(!look.memory && strstr(error.message, "expected up to 6"));
+    CHECK_INT(attni_model_look(&s.model, tokens, 0, &look, &error), ATTN_E_VALUE);
+    release(&s);
+}
+
+TEST(words_are_found_as_written_first) {
+    saved s;
+    CHECK(save(&s));
+    CHECK_INT(attni_model_word(&s.model, "The", 3), 0);
+    CHECK_INT(attni_model_word(&s.model, "the", 3), 3);
+    CHECK_INT(attni_model_word(&s.model, "Cat", 3), 1);
+    CHECK_INT(attni_model_word(&s.model, "cats", 4), -1);
+    CHECK_INT(attni_model_word(&s.model, "", 0), -1);
+    release(&s);
+}
+
+/* Replaces `from` by `to` of the same length in the header of a saved model. */
+static void check_refused(const char *from, const char *to, const char *says) {
+    saved s;
+    attni_model again;
+    attn_error error = {""};
+    CHECK(save(&s) && strlen(from) == strlen(to));
+    bool found = false;
+    for (size_t i = 8; i + strlen(from) <= s.size && !found; i++) {
+        found = memcmp(s.bytes + i, from, strlen(from)) == 0;
+        if (found) memcpy(s.bytes + i, to, strlen(to));
+    }
+    CHECK_MSG(found, "%s is not in the header", from);
+    const attn_status status = attni_model_unpack(s.bytes, s.size, &again, &error);
+    CHECK_MSG(status == ATTN_E_VALUE, "%s for %s: %s", to, from, attn_strerror(status));
+    CHECK_MSG(strstr(error.message, says), "%s for %s: %s", to, from, error.message);
+    CHECK(!again.weights && !again.text);
+    release(&s);
+}
+
+TEST(files_that_are_no_model_are_refused) {
+    check_refused("attn transformer 1", "attn transformer 2", "format");
+    check_refused("\"layers\":\"2\"", "\"layers\":\"x\"", "layers");
+    check_refused("\"layers\":\"2\"", "\"layers\":\"3\"", "missing");
+    check_refused("\"layers\":\"2\"", "\"layers\":\"1\"", "tensors");
+    check_refused("\"layers\":\"2\"", "\"layers\":\"0\"", "expected 1");
+    check_refused("\"d_hidden\":\"12\"", "\"d_hidden\":\"13\"", "shape");
+    check_refused("\"causal\":\"true\"", "\"causal\":\"yeah\"", "causal");
+    check_refused("\"temperature\":\"0.3", "\"temperature\":\"-.3", "temperature");
+    check_refused("\"scale\":\"0.3", "\"scale\":\"zzz", "scale");
+    check_refused("The cat sat", "The cat  at", "words");
+    check_refused("The cat sat", "The cat_sat", "words");
+    check_refused("mlp.w_down", "mlp.w_dawn", "missing");
+}

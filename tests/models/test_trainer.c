@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_trainer.c - training: the same bits for any number of threads, losses that begin and fall as
+ * they must, options that make no sense, and evaluation on untrained and trained models. */
+#include "check.h"
+
+#include "models/trainer.h"
+
+#include <math.h>
+
+/* A trainer of this task after some steps; NULL when something failed. */
+static attni_trainer *after(attni_trainer_options o, int steps, attni_step *last) {
+    attni_trainer *t = NULL;
+    if (attni_trainer_create(&o, &t, NULL) != ATTN_OK) return NULL;
+    for (int i = 0; i < steps; i++)
+        if (attni_trainer_step(t, last, NULL) != ATTN_OK) {
+            attni_trainer_destroy(t);
+            return NULL;
+        }
+    return t;
+}
+
+static attni_trainer_options defaults(const char *task) {
+    return attni_trainer_defaults(attni_task_named(task));
+}
+
+static bool same_weights(const attni_trainer *a, const attni_trainer *b) {
+    const attni_model *x = attni_trainer_model(a), *y = attni_trainer_model(b);
+    return x->parameters.total == y->parameters.total &&
+           memcmp(x->weights, y->weights, x->parameters.total * sizeof(float)) == 0;
+}
+
+static void check_threads(const char *task, int steps) {
+    attni_trainer_options one = defaults(task), two = one, three = one;
+    attni_step a, b, c;
+    two.threads = 2;
+    three.threads = 3;
+    attni_trainer *x = after(one, steps, &a), *y = after(two, steps, &b);
+    attni_trainer *z = after(three, steps, &c);
+    CHECK(x && y && z);
+    CHECK_MSG(same_weights(x, y) && same_weights(x, z), "%s: other bits with more threads", task);
+    CHECK(a.loss == b.loss && a.loss == c.loss);
+    attni_trainer_destroy(x);
+    attni_trainer_destroy(y);
+    attni_trainer_destroy(z);
+}
+
+TEST(two_hundred_steps_have_the_same_bits_for_any_number_of_threads) {
+    check_threads("whois", 200);
+}
+
+TEST(every_task_has_the_same_bits_for_any_number_of_threads) {
+    for (int t = 0; t < ATTNI_N_TASKS; t++) check_threads(attni_tasks[t]->name, 5);
+}
+
+TEST(a_batch_that_is_no_multiple_of_a_shard_has_the_same_bits) {
+    attni_trainer_options one = defaults("sense"), two = one;
+    attni_step step;
+    one.batch = two.batch = 13;
+    two.threads = 2;
+    attni_trainer *x = after(one, 10, &step), *y = after(two, 10, &step);
+    CHECK(x && y && same_weights(x, y));
+    attni_trainer_destroy(x);
+    attni_trainer_destroy(y);
+}
+
+TEST(another_seed_gives_other_weights) {
+    attni_trainer_options one = defaults("sense"), two = one;
+    attni_step step;
+    two.seed = 2;
+    attni_trainer *x = after(one, 0, &step), *y = after(two, 0, &step);
+    CHECK(x && y && !same_weights(x, y));
+    attni_trainer_destroy(x);
+    attni_trainer_destroy(y);
+}
+
+/* Before training every word is about as likely as any other: ln(words), and the logits of this
+ * start have a deviation near 1, which costs about 1/2. */
+TEST(the_first_loss_is_that_of_guessing) {
+    for (int t = 0; t < ATTNI_N_TASKS; t++) {
+        attni_step step;
+        attni_trainer *x = after(defaults(attni_tasks[t]->name), 1, &step);
+        CHECK(x != NULL);
+        CHECK_NEAR(step.loss, log(attni_tasks[t]->n_words) + 0.5, 0.5);
+        CHECK_INT(step.step, 1);
+        attni_trainer_destroy(x);
+    }
+}
+
+TEST(sense_is_learned_within_its_default_steps) {
+    const attni_trainer_options o = defaults("sense");
+    const attni_evaluation_wish wish = {.examples = 512, .knock_out = true};
+    attni_step step;
+    attni_evaluation e;
+    attni_trainer *x = after(o, (int)o.steps, &step);
+    CHECK(x != NULL);
+    CHECK_INT(attni_trainer_evaluate(x, &wish, &e, NULL), ATTN_OK);
+    CHECK_MSG(e.accuracy >= 0.98, "accuracy %g", e.accuracy);
+    CHECK_MSG(e.without_right < 0.7, "without the cue %g, expected near a half", e.without_right);
+    CHECK_MSG(e.without_rival > 0.9, "without the other noun %g", e.without_rival);
+    attni_trainer_destroy(x);
+}
+
+TEST(an_untrained_model_is_no_better_than_chance) {
+    const attni_evaluation_wish wish = {.examples = 1024};
+    attni_step step;
+    attni_evaluation e;
+    attni_trainer *x = after(defaults("whois"), 0, &step);
+    CHECK(x != NULL);
+    CHECK_INT(attni_trainer_evaluate(x, &wish, &e, NULL), ATTN_OK);
+    CHECK(e.accuracy < 0.05);
+    CHECK_INT(e.questions, 1024);
+    CHECK(isnan(e.without_right));
+    for (int i = 0; i < 4; i++) CHECK(e.selectivity[i] > 0.1 && e.selectivity[i] < 0.9);
+    attni_trainer_destroy(x);
+}
+
+TEST(evaluation_has_the_same_bits_for_any_number_of_threads) {
+    const attni_evaluation_wish wish = {.examples = 200, .knock_out = true};
+    attni_trainer_options one = defaults("copy"), two = one;
+    attni_evaluation a, b;
+    attni_step step;
+    two.threads = 2;
+    attni_trainer *x = after(one, 20, &step), *y = after(two, 20, &step);
+    CHECK(x && y);
+    CHECK_INT(attni_trainer_evaluate(x, &wish, &a, NULL), ATTN_OK);
+    CHECK_INT(attni_trainer_evaluate(y, &wish, &b, NULL), ATTN_OK);
+    CHECK(a.loss == b.loss && a.answers == b.answers && a.without_right == b.without_right);
+    CHECK(memcmp(a.selectivity, b.selectivity, 4 * sizeof(double)) == 0);
+    attni_trainer_destroy(x);
+    attni_trainer_destroy(y);
+}
+
+TEST(evaluation_changes_nothing) {
+    const attni_evaluation_wish wish = {.examples = 64, .knock_out = true};
+    attni_evaluation e;
+    attni_step a, b;
+    attni_trainer *x = after(defaults("sense"), 3, &a), *y = after(defaults("sense"), 2, &b);
+    CHECK(x && y);
+    CHECK_INT(attni_trainer_evaluate(y, &wish, &e, NULL), ATTN_OK);
+    CHECK_INT(attni_trainer_step(y, &b, NULL), ATTN_OK);
+    CHECK(a.loss == b.loss && same_weights(x, y));
+    attni_trainer_destroy(x);
+    attni_trainer_destroy(y);
+}
+
+/* 1/temperature multiplies scores just as scale does: at d_k = 16, 1/sqrt(16) / 0.25 = 1. */
+TEST(a_temperature_of_a_quarter_at_d_k_16_is_no_scaling_to_the_bit) {
+    attni_trainer_options cold = defaults("whois"), unscaled = cold;
+    attni_step a, b;
+    cold.temperature = 0.25;
+    unscaled.scale = 1;
+    attni_trainer *x = after(cold, 30, &a), *y = after(unscaled, 30, &b);
+    CHECK(x && y);
+    CHECK(a.loss == b.loss && same_weights(x, y));
+    attni_trainer_destroy(x);
+    attni_trainer_destroy(y);
+}
+
+TEST(options_that_make_no_sense_are_refused) {
+    const attni_trainer_options good = defaults("whois");
+    attni_trainer_options bad[7] = {good, good, good, good, good, good, good};
+    static const char *const says[7] = {"batch",       "rate", "heads", "layers",
+                                        "temperature", "d_k",  "batch"};
+    bad[0].batch = 0;
+    bad[1].rate = -1;
+    bad[2].heads = 3;
+    bad[3].layers = 0;
+    bad[4].temperature = 0;
+    bad[5].d_k = -4;
+    bad[6].batch = INT64_MAX;
+    for (int i = 0; i < 7; i++) {
+        attn_error error = {""};
+        attni_trainer *x;
+        CHECK_INT(attni_trainer_create(&bad[i], &x, &error), ATTN_E_VALUE);
+        CHECK_MSG(!x && strstr(error.message, says[i]), "%s: %s", says[i], error.message);
+    }
+}
+
+TEST(evaluations_of_nothing_or_too_much_are_refused) {
+    attni_step step;
+    attni_evaluation e;
+    attn_error error = {""};
+    attni_trainer *x = after(defaults("sense"), 0, &step);
+    CHECK(x != NULL);
+    CHECK_INT(attni_trainer_evaluate(x, &(attni_evaluation_wish){0}, &e, &error), ATTN_E_VALUE);
+    CHECK_INT(attni_trainer_evaluate(x, &(attni_evaluation_wish){.examples = 1 << 20}, &e, &error),
+              ATTN_E_VALUE);
+    attni_trainer_destroy(x);
+}

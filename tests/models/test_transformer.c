@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_transformer.c - the whole model in double: its outputs against plain loops by the formula,
+ * its gradients against central differences, and what must hold for any such model. */
+#define ATTNI_REAL_f64
+#include "transformer_case.h"
+
+#include <stdio.h>
+
+/* ------------------------------------------------------------------------- forward by the book */
+
+enum { D = 6, DK = 5, HEADS = 2, HIDDEN = 9 };
+
+static const double *find(const transformer_case *c, const char *name) {
+    for (int i = 0; i < c->run.parameters.n; i++)
+        if (strcmp(c->run.parameters.list[i].name, name) == 0)
+            return c->weights + c->run.parameters.list[i].offset;
+    return NULL;
+}
+
+static const double *find_in(const transformer_case *c, int layer, const char *name) {
+    char full[80];
+    snprintf(full, sizeof full, "layers.%d.%s", layer, name);
+    return find(c, full);
+}
+
+/* y (n_out) = x (n_in) W + b */
+static void apply(const double *x, const double *w, const double *b, int n_in, int n_out,
+                  double *y) {
+    for (int o = 0; o < n_out; o++) {
+        y[o] = b[o];
+        for (int i = 0; i < n_in; i++) y[o] += x[i] * w[i * n_out + o];
+    }
+}
+
+static void normalise(const double *x, const double *gain, const double *bias, double *y) {
+    double mean = 0, variance = 0;
+    for (int i = 0; i < D; i++) mean += x[i] / D;
+    for (int i = 0; i < D; i++) variance += (x[i] - mean) * (x[i] - mean) / D;
+    for (int i = 0; i < D; i++) y[i] = gain[i] * (x[i] - mean) / sqrt(variance + 1e-5) + bias[i];
+}
+
+static double gelu(double x) {
+    return 0.5 * x * (1 + tanh(sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+}
+
+/* x (CASE_N, D) += attention(norm x) of one text; weights (HEADS, CASE_N, CASE_N) are kept. */
+static void attend(const transformer_case *c, int l, double x[CASE_N][D],
+                   double weights[HEADS][CASE_N][CASE_N]) {
+    double normed[D], q[CASE_N][HEADS * DK], k[CASE_N][HEADS * DK], v[CASE_N][HEADS * DK];
+    double concat[CASE_N][HEADS * DK] = {{0}}, added[D];
+    const attni_model_config *config = &c->run.config;
+    for (int i = 0; i < CASE_N; i++) {
+        normalise(x[i], find_in(c, l, "norm_1.gain"), find_in(c, l, "norm_1.bias"), normed);
+        apply(normed, find_in(c, l, "attention.w_q"), find_in(c, l, "attention.b_q"), D, HEADS * DK,
+              q[i]);
+        apply(normed, find_in(c, l, "attention.w_k"), find_in(c, l, "attention.b_k"), D, HEADS * DK,
+              k[i]);
+        apply(normed, find_in(c, l, "attention.w_v"), find_in(c, l, "attention.b_v"), D, HEADS * DK,
+              v[i]);
+    }
+    for (int h = 0; h < HEADS; h++)
+        for (int i = 0; i < CASE_N; i++) {
+            double sum = 0;
+            for (int j = 0; j < CASE_N; j++) {
+                double score = 0;
+                for (int t = 0; t < DK; t++) score += q[i][h * DK + t] * k[j][h * DK + t];
+                const bool seen = !config->causal || j <= i;
+                weights[h][i][j] = seen ? exp(score / sqrt(DK) / config->temperature) : 0;
+                sum += weights[h][i][j];
+            }
+            for (int j = 0; j < CASE_N; j++) {
+                weights[h][i][j] /= sum;
+                for (int t = 0; t < DK; t++)
+                    concat[i][h * DK + t] += weights[h][i][j] * v[j][h * DK + t];
+            }
+        }
+    for (int i = 0; i < CASE_N; i++) {
+        apply(concat[i], find_in(c, l, "attention.w_o"), find_in(c, l, "attention.b_o"), HEADS * DK,
+              D, added);
+        for (int t = 0; t < D; t++) x[i][t] += added[t];
+    }
+}
+
+static void feed(const transformer_case *c, int l, double x[CASE_N][D]) {
+    double normed[D], hidden[HIDDEN], added[D];
+    for (int i = 0; i < CASE_N; i++) {
+        normalise(x[i], find_in(c, l, "norm_2.gain"), find_in(c, l, "norm_2.bias"), normed);
+        apply(normed, find_in(c, l, "mlp.w_up"), find_in(c, l, "mlp.b_up"), D, HIDDEN, hidden);
+        for (int t = 0; t < HIDDEN; t++) hidden[t] = gelu(hidden[t]);
+        apply(hidden, find_in(c, l, "mlp.w_down"), find_in(c, l, "mlp.b_down"), HIDDEN, D, added);
+        for (int t = 0; t < D; t++) x[i][t] += added[t];
+    }
+}
+
+/* The residual stream of text b after all layers, and the weights of the last one. */
+static void by_the_book(const transformer_case *c, int b, double x[CASE_N][D],
+                        double weights[HEADS][CASE_N][CASE_N]) {
+    for (int i = 0; i < CASE_N; i++)
+        for (int t = 0; t < D; t++)
+            x[i][t] = find(c, "embedding.words")[c->tokens[b * CASE_N + i] * D + t] +
+                      find(c, "embedding.positions")[i * D + t];
+    for (int l = 0; l < 2; l++) {
+        attend(c, l, x, weights);
+        feed(c, l, x);
+    }
+}
+
+static void check_forward(bool causal) {
+    const attni_model_config config = case_config(causal);
+    transformer_case c;
+    CHECK(case_begin(&c, &config));
+    CHECK(case_loss(&c, false) > 0);
+    for (int a = 0; a < CASE_ASKED; a++) {
+        double x[CASE_N][D], weights[HEADS][CASE_N][CASE_N], normed[D];
+        double logits[CASE_SLOTS * CASE_WORDS];
+        by_the_book(&c, c.asked[a] / CASE_N, x, weights);
+        normalise(x[c.asked[a] % CASE_N], find(&c, "norm.gain"), find(&c, "norm.bias"), normed);
+        apply(normed, find(&c, "output.w"), find(&c, "output.b"), D, CASE_SLOTS * CASE_WORDS,
+              logits);
+        for (int i = 0; i < CASE_SLOTS * CASE_WORDS; i++)
+            CHECK_NEAR(c.run.value.logits[a * CASE_SLOTS * CASE_WORDS + i], logits[i], 1e-12);
+    }
+    case_end(&c);
+}
+
+TEST(an_encoder_computes_its_formula) { check_forward(false); }
+TEST(a_decoder_computes_its_formula) { check_forward(true); }
+
+TEST(the_taps_give_the_weights_of_attention) {
+    const attni_model_config config = case_config(true);
+    transformer_case c;
+    double x[CASE_N][D], expected[HEADS][CASE_N][CASE_N];
+    double weights[CASE_B][HEADS][CASE_N][CASE_N];
+    attn_inspection what;
+    CHECK(case_begin(&c, &config));
+    CHECK(case_loss(&c, false) > 0);
+    const attn_args args = R(transformer_attention)(&c.run, &c.text, 1);
+    attn_inspection_init(&what);
+    what.weights = attn_tensor_bhsd(weights, ATTN_F64, CASE_B, HEADS, CASE_N, CASE_N);
+    CHECK_INT(attn_inspect(c.ctx, &args, &what, NULL), ATTN_OK);
+    by_the_book(&c, 1, x, expected);
+    for (int h = 0; h < HEADS; h++)
+        for (int i = 0; i < CASE_N; i++)
+            for (int j = 0; j < CASE_N; j++)
+                CHECK_NEAR(weights[1][h][i][j], expected[h][i][j], 1e-12);
+    case_end(&c);
+}
+
+/* ----------------------------------------------------------------------------------- gradients */
+
+/* Central differences with h = 1e-6: truncation about h^2 = 1e-12 times the third derivative,
+ * rounding about 1e-16 * loss / h = 2e-10; losses and derivatives here are of order 1. */
+static void check_gradients(const attni_model_config *config, const uint8_t *visible) {
+    const double h = 1e-6, tolerance = 1e-8;
+    transformer_case c;
+    CHECK(case_begin(&c, config));
+    c.text.visible = visible;
+    CHECK(case_loss(&c, true) > 0);
+    for (int p = 0; p < c.run.parameters.n; p++) {
+        const attni_parameter *parameter = &c.run.parameters.list[p];
+        for (size_t i = parameter->offset; i < parameter->offset + parameter->count; i++) {
+            const double before = c.weights[i];
+            c.weights[i] = before + h;
+            const double above = case_loss(&c, false);
+            c.weights[i] = before - h;
+            const double below = case_loss(&c, false);
+            c.weights[i] = before;
+            const double expected = (above - below) / (2 * h);
+            CHECK_MSG(check_is_near(c.dweights[i], expected, tolerance),
+                      "%s[%zu]: %.10g, by differences %.10g", parameter->name,
+                      i - parameter->offset, c.dweights[i], expected);
+        }
+    }
+    case_end(&c);
+}
+
+TEST(gradients_of_an_encoder_are_its_differences) {
+    const attni_model_config config = case_config(false);
+    check_gradients(&config, NULL);
+}
+
+TEST(gradients_of_a_decoder_are_its_differences) {
+    attni_model_config config = case_config(true);
+    config.scale = 0.7;
+    check_gradients(&config, NULL);
+}
+
+TEST(gradients_with_hidden_tokens_are_its_differences) {
+    const attni_model_config config = case_config(false);
+    uint8_t visible[CASE_B * CASE_N * CASE_N];
+    for (size_t i = 0; i < sizeof visible; i++) visible[i] = i % 3 != 0;
+    check_gradients(&config, visible);
+}
+
+TEST(gradients_of_the_residual_stream_can_be_read) {
+    const double h = 1e-6;
+    const attni_model_config config = case_config(false);
+    transformer_case c;
+    CHECK(case_begin(&c, &config));
+    CHECK(case_loss(&c, true) > 0);
+    /* the first residual is words + positions: moving a position moves its rows of both texts */
+    const size_t at = c.run.parameters.list[ATTNI_P_POSITIONS].offset + 2 * D + 3;
+    const double *d = c.run.gradient.layer[0].residual;
+    const double read = d[2 * D + 3] + d[(CASE_N + 2) * D + 3];
+    c.weights[at] += h;
+    const double above = case_loss(&c, false);
+    c.weights[at] -= 2 * h;
+    const double below = case_loss(&c, false);
+    CHECK_NEAR(read, (above - below) / (2 * h), 1e-8);
+    case_end(&c);
+}
+
+TEST(backward_adds_to_gradients) {
+    const attni_model_config config = case_config(false);
+    transformer_case c;
+    CHECK(case_begin(&c, &config));
+    CHECK(case_loss(&c, true) > 0);
+    const size_t at = c.run.parameters.list[ATTNI_P_W_OUT].offset;
+    const double once = c.dweights[at];
+    CHECK(once != 0 && case_loss(&c, true) > 0);
+    CHECK_NEAR(c.dweights[at], 2 * once, 1e-15);
+    case_end(&c);
+}
+
+/* ---------------------------------------------------------------------------------- properties */
+
+TEST(a_decoder_does_not_see_what_comes_later) {
+    const attni_model_config config = case_config(true);
+    transformer_case c;
+    double before[CASE_SLOTS * CASE_WORDS];
+    CHECK(case_begin(&c, &config));
+    CHECK(case_loss(&c, false) > 0);
+    memcpy(before, c.run.value.logits, sizeof before); /* asked at token 1 of the first text */
+    for (int i = 2; i < CASE_N; i++) c.tokens[i] = 0;
+    CHECK(case_loss(&c, false) > 0);
+    CHECK(memcmp(before, c.run.value.logits, sizeof before) == 0);
+    case_end(&c);
+}
+
+TEST(hidden_tokens_have_no_influence) {
+    const attni_model_config config = case_config(false);
+    transformer_case c;
+    double before[CASE_SLOTS * CASE_WORDS];
+    uint8_t visible[CASE_B * CASE_N * CASE_N];
+    memset(visible, 1, sizeof visible);
+    for (int i = 0; i < CASE_N; i++) visible[i * CASE_N + 3] = i == 3; /* only it sees itself */
+    CHECK(case_begin(&c, &config));
+    c.text.visible = visible;
+    CHECK(case_loss(&c, false) > 0);
+    memcpy(before, c.run.value.logits, sizeof before);
+    c.tokens[3] = (c.tokens[3] + 1) % CASE_WORDS;
+    CHECK(case_loss(&c, false) > 0);
+    CHECK(memcmp(before, c.run.value.logits, sizeof before) == 0);
+    c.text.visible = NULL;
+    CHECK(case_loss(&c, false) > 0);
+    CHECK(memcmp(before, c.run.value.logits, sizeof before) != 0);
+    case_end(&c);
+}
+
+TEST(a_text_alone_and_in_a_batch_gives_the_same_bits) {
+    const attni_model_config config = case_config(false);
+    transformer_case c;
+    double before[CASE_SLOTS * CASE_WORDS];
+    CHECK(case_begin(&c, &config));
+    CHECK(case_loss(&c, false) > 0);
+    memcpy(before, c.run.value.logits + 2 * CASE_SLOTS * CASE_WORDS, sizeof before);
+    const int32_t alone = c.asked[2] - CASE_N;
+    const attni_text text = {
+        .B = 1, .n = CASE_N, .tokens = c.tokens + CASE_N, .n_asked = 1, .asked = &alone};
+    CHECK_INT(R(transformer_forward)(c.ctx, &c.run, c.weights, &text, NULL), ATTN_OK);
+    CHECK(memcmp(before, c.run.value.logits, sizeof before) == 0);
+    case_end(&c);
+}
+
+/* --------------------------------------------------------------------------------------- errors */
+
+TEST(words_that_are_none_and_texts_that_do_not_fit_are_refused) {
+    const attni_model_config config = case_config(false);
+    transformer_case c;
+    attn_error error = {""};
+    CHECK(case_begin(&c, &config));
+    c.tokens[4] = CASE_WORDS;
+    CHECK_INT(R(transformer_forward)(c.ctx, &c.run, c.weights, &c.text, &error), ATTN_E_VALUE);
+    c.tokens[4] = 0;
+    c.text.B = 3;
+    CHECK_INT(R(transformer_forward)(c.ctx, &c.run, c.weights, &c.text, &error), ATTN_E_VALUE);
+    c.text.B = 2;
+    c.asked[0] = CASE_B * CASE_N;
+    CHECK_INT(R(transformer_forward)(c.ctx, &c.run, c.weights, &c.text, &error), ATTN_E_VALUE);
+    CHECK(strstr(error.message, "question"));
+    case_end(&c);
+}
+
+TEST(configurations_that_make_no_sense_are_refused) {
+    const attni_model_config good = case_config(false);
+    attni_model_config bad[6] = {good, good, good, good, good, good};
+    attni_parameters parameters;
+    bad[0].layers = 0;
+    bad[1].heads = -1;
+    bad[2].n_words = (int64_t)1 << 40;
+    bad[3].temperature = 0;
+    bad[4].scale = NAN;
+    bad[5].layers = 200;
+    bad[5].d = bad[5].d_hidden = 65536;
+    for (int i = 0; i < 6; i++) {
+        attn_error error = {""};
+        CHECK_INT(attni_parameters_create(&bad[i], &parameters, &error), ATTN_E_VALUE);
+        CHECK(strstr(error.message, "model") && !parameters.list);
+    }
+}
