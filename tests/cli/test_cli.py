@@ -10,7 +10,7 @@ import time
 
 from support import ATTN, GOLDEN, CliTest, main
 
-COMMANDS = ["run", "cost", "bench", "info", "selftest"]
+COMMANDS = ["run", "cost", "bench", "train", "attend", "info", "selftest"]
 
 
 class Help(CliTest):
