@@ -10,7 +10,7 @@ import time
 
 from support import ATTN, GOLDEN, CliTest, main
 
-COMMANDS = ["run", "cost", "gradcheck", "bench", "info", "selftest"]
+COMMANDS = ["run", "cost", "gradcheck", "bench", "train", "attend", "info", "selftest"]
 
 
 class Help(CliTest):

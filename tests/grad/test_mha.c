@@ -91,14 +91,14 @@ static void run_begin(run *r, scene *s) {
         r->gradient[a] = filled((size_t)s->count[a], is_activation ? (real)NAN : 1);
     }
     r->params = params_of(r->value);
-    r->input = (attni_mha_input){s->B,
-                                 s->n_q,
-                                 s->n_k,
-                                 r->value[SCENE_X],
-                                 r->value[SCENE_MEMORY],
-                                 s->padded ? s->len_k : NULL,
-                                 s->dropout,
-                                 s->seed};
+    r->input = (attni_mha_input){.B = s->B,
+                                 .n_q = s->n_q,
+                                 .n_k = s->n_k,
+                                 .x = r->value[SCENE_X],
+                                 .memory = r->value[SCENE_MEMORY],
+                                 .len_k = s->padded ? s->len_k : NULL,
+                                 .dropout = s->dropout,
+                                 .seed = s->seed};
     CHECK_INT(R(mha_saved_size)(&r->config, &r->input, &r->size, NULL), ATTN_OK);
     r->memory = filled(r->size, (real)NAN);
     r->dmemory = filled(r->size, (real)NAN);
