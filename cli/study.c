@@ -140,7 +140,7 @@ static int64_t count_solved(const outcome *outcomes, int64_t n) {
 }
 
 static void print_head(const study *s, const train_options *o) {
-    printf("%s: whois, seeds 1..%lld, at most %lld steps of 64; median (min..max)\n\n", s->question,
+    printf("%s\nwhois, seeds 1..%lld, at most %lld steps; median (min..max)\n\n", s->question,
            (long long)o->seeds, (long long)(o->steps ? o->steps : s->steps));
     printf("| kind | solved (99 %%) | steps to 99 %% | held-out %% | selectivity %% | hiding what "
            "decides %% | hiding the rivals %% |\n");

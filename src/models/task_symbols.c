@@ -173,6 +173,6 @@ const attni_task_info attni_task_add = {
     .first_question = ADD_MARK,
     .slots = 1,
     .causal = true,
-    .defaults = {.layers = 2, .heads = 2, .d = 32, .batch = 64, .steps = 3000, .rate = 2e-3},
+    .defaults = {.layers = 2, .heads = 4, .d = 32, .batch = 64, .steps = 3000, .rate = 2e-3},
     .draw = add_draw,
 };

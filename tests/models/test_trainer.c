@@ -86,17 +86,21 @@ TEST(the_first_loss_is_that_of_guessing) {
     }
 }
 
-TEST(sense_is_learned_within_its_default_steps) {
-    const attni_trainer_options o = defaults("sense");
-    const attni_evaluation_wish wish = {.examples = 512, .knock_out = true};
+/* With one layer a question reads the words themselves: without the cue it can only guess one of
+ * two meanings (1024 questions: 0.5 +- 0.063 at four deviations), while the other noun says
+ * nothing. With more layers what is hidden may come through a third token. */
+TEST(sense_is_learned_and_lost_without_the_cue) {
+    attni_trainer_options o = defaults("sense");
+    const attni_evaluation_wish wish = {.examples = 1024, .knock_out = true};
     attni_step step;
     attni_evaluation e;
-    attni_trainer *x = after(o, (int)o.steps, &step);
+    o.layers = 1;
+    attni_trainer *x = after(o, 400, &step);
     CHECK(x != NULL);
     CHECK_INT(attni_trainer_evaluate(x, &wish, &e, NULL), ATTN_OK);
     CHECK_MSG(e.accuracy >= 0.98, "accuracy %g", e.accuracy);
-    CHECK_MSG(e.without_right < 0.7, "without the cue %g, expected near a half", e.without_right);
-    CHECK_MSG(e.without_rival > 0.9, "without the other noun %g", e.without_rival);
+    CHECK_NEAR(e.without_right, 0.5, 0.063);
+    CHECK_MSG(e.without_rival > 0.95, "without the other noun %g", e.without_rival);
     attni_trainer_destroy(x);
 }
 
