@@ -323,12 +323,12 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t) {
     const attni_backward_layout *l = &plan->layout;
     const size_t column = (size_t)p->column * f->real_size;
     attni_changes changes;
-    attni_changes_fill(&changes, &(attni_meeting){.plan = f,
-                                                  .rows = &p->rows,
-                                                  .vecs = p->vecs,
-                                                  .first = t->first,
-                                                  .view = s->view,
-                                                  .scratch = row_scratch(s)});
+    attni_changes_begin(&changes, &(attni_meeting){.plan = f,
+                                                   .rows = &p->rows,
+                                                   .vecs = p->vecs,
+                                                   .first = t->first,
+                                                   .view = s->view,
+                                                   .scratch = row_scratch(s)});
     const attni_backward_visit visit = {
         .visit = {.vecs = p->vecs,
                   .n_segments = s->view->n_segments,

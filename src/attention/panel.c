@@ -23,21 +23,6 @@ void attni_rows_begin_group(attni_rows *rows, const attni_plan *plan, const attn
     attni_rows_begin(rows);
 }
 
-void *attni_lane_row(const attni_rows *rows, int x, const attn_tensor *t) {
-    return attni_row_at(t, rows->seq->batch, rows->head[x], rows->seq->q_row + rows->i[x]);
-}
-
-void attni_lane_rows(const attni_rows *rows, const attn_tensor *t, void **to) {
-    const int64_t step = t->stride[2] * attni_dtype_size(t->dtype);
-    for (int x = 0; x < rows->n;) {
-        char *row = attni_lane_row(rows, x, t);
-        do { /* the rows of one head lie a stride apart */
-            to[x++] = row;
-            row += step;
-        } while (x < rows->n && rows->i[x] > 0);
-    }
-}
-
 static void *row_buffer(const attni_plan *plan, const attni_row_scratch *scratch, int x) {
     return scratch->rows + (size_t)x * scratch->row_size * plan->real_size;
 }
@@ -155,21 +140,13 @@ static void widen_tile(const attni_key_source *from, const attni_tile *tile, int
     }
 }
 
-attni_tile attni_tile_at(const attni_key_source *from, int64_t first, int64_t lo, int64_t hi) {
+attni_tile attni_tile_widened(const attni_key_source *from, int64_t first, int64_t lo, int64_t hi) {
     const attn_args *a = from->plan->args;
-    const attni_sequence *seq = from->seq;
-    if (from->plan->half) {
-        const attni_tile tile = {.first = first,
-                                 .k = from->k,
-                                 .v = from->v,
-                                 .k_stride = (ptrdiff_t)a->k.shape[3],
-                                 .v_stride = (ptrdiff_t)a->v.shape[3]};
-        widen_tile(from, &tile, lo, hi);
-        return tile;
-    }
-    return (attni_tile){.first = first,
-                        .k = attni_row_at(&a->k, seq->batch, from->kv_head, seq->k_row + first),
-                        .v = attni_row_at(&a->v, seq->batch, from->kv_head, seq->k_row + first),
-                        .k_stride = (ptrdiff_t)a->k.stride[2],
-                        .v_stride = (ptrdiff_t)a->v.stride[2]};
+    const attni_tile tile = {.first = first,
+                             .k = from->k,
+                             .v = from->v,
+                             .k_stride = (ptrdiff_t)a->k.shape[3],
+                             .v_stride = (ptrdiff_t)a->v.shape[3]};
+    widen_tile(from, &tile, lo, hi);
+    return tile;
 }

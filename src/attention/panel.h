@@ -21,9 +21,22 @@ void attni_rows_begin_group(attni_rows *rows, const attni_plan *plan, const attn
                             int64_t kv_head, int64_t first, int n);
 
 /* Row x of the panel in a tensor shaped like q or out. */
-void *attni_lane_row(const attni_rows *rows, int x, const attn_tensor *t);
+static inline void *attni_lane_row(const attni_rows *rows, int x, const attn_tensor *t) {
+    return attni_row_at(t, rows->seq->batch, rows->head[x], rows->seq->q_row + rows->i[x]);
+}
+
 /* Pointers to the rows of all lanes. */
-void attni_lane_rows(const attni_rows *rows, const attn_tensor *t, void **to);
+static inline void attni_lane_rows(const attni_rows *rows, const attn_tensor *t, void **to) {
+    const int64_t step = t->stride[2] * attni_dtype_size(t->dtype);
+    for (int x = 0; x < rows->n;) {
+        char *row = attni_lane_row(rows, x, t);
+        do { /* the rows of one head lie a stride apart */
+            to[x++] = row;
+            row += step;
+        } while (x < rows->n && rows->i[x] > 0);
+    }
+}
+
 /* The same as reals: half types are widened into the scratch. */
 void attni_lane_reals(const attni_plan *plan, const attni_rows *rows, const attn_tensor *t,
                       const attni_row_scratch *scratch, const void **to);
@@ -49,6 +62,14 @@ typedef struct attni_meeting {
 
 void attni_changes_fill(attni_changes *changes, const attni_meeting *meeting);
 
+/* The same; most problems have none, and small calls are many. */
+static inline void attni_changes_begin(attni_changes *changes, const attni_meeting *meeting) {
+    const attn_args *a = meeting->plan->args;
+    changes->modified = changes->dropped = false;
+    if (a->softcap > 0 || a->bias.data || a->alibi || a->dropout > 0)
+        attni_changes_fill(changes, meeting);
+}
+
 /* A key tile: where its keys and values lie, in the real type. */
 typedef struct attni_tile {
     int64_t first; /* key */
@@ -65,8 +86,21 @@ typedef struct attni_key_source {
     char *k, *v;
 } attni_key_source;
 
+/* Keys lo .. hi - 1 of the tile from key `first` on, widened. */
+attni_tile attni_tile_widened(const attni_key_source *from, int64_t first, int64_t lo, int64_t hi);
+
 /* The tile from key `first` on, of which keys lo .. hi - 1 may be read. */
-attni_tile attni_tile_at(const attni_key_source *from, int64_t first, int64_t lo, int64_t hi);
+static inline attni_tile attni_tile_at(const attni_key_source *from, int64_t first, int64_t lo,
+                                       int64_t hi) {
+    const attn_args *a = from->plan->args;
+    const attni_sequence *seq = from->seq;
+    if (from->plan->half) return attni_tile_widened(from, first, lo, hi);
+    return (attni_tile){.first = first,
+                        .k = attni_row_at(&a->k, seq->batch, from->kv_head, seq->k_row + first),
+                        .v = attni_row_at(&a->v, seq->batch, from->kv_head, seq->k_row + first),
+                        .k_stride = (ptrdiff_t)a->k.stride[2],
+                        .v_stride = (ptrdiff_t)a->v.stride[2]};
+}
 
 static inline void attni_store_real(void *array, size_t real_size, int64_t x, double value) {
     if (real_size == sizeof(double)) {

@@ -89,12 +89,12 @@ static void save_weights(const task_state *s, const panel *p, int64_t first) {
 static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool prefetch) {
     const attn_args *a = s->plan->args;
     attni_changes changes;
-    attni_changes_fill(&changes, &(attni_meeting){.plan = s->plan,
-                                                  .rows = &p->rows,
-                                                  .vecs = p->vecs,
-                                                  .first = t->first,
-                                                  .view = s->view,
-                                                  .scratch = row_scratch(s)});
+    attni_changes_begin(&changes, &(attni_meeting){.plan = s->plan,
+                                                   .rows = &p->rows,
+                                                   .vecs = p->vecs,
+                                                   .first = t->first,
+                                                   .view = s->view,
+                                                   .scratch = row_scratch(s)});
     const attni_visit visit = {
         .vecs = p->vecs,
         .n_segments = s->view->n_segments,
