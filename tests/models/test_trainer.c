@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_trainer.c - training: the same bits for any number of threads, losses that begin and fall as
  * they must, options that make no sense, and evaluation on untrained and trained models. */
+#define ATTNI_REAL_f32
 #include "check.h"
 
+#include "layers/loss.h"
 #include "models/trainer.h"
+#include "models/transformer.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* A trainer of this task after some steps; NULL when something failed. */
 static attni_trainer *after(attni_trainer_options o, int steps, attni_step *last) {
@@ -71,6 +75,56 @@ TEST(another_seed_gives_other_weights) {
     CHECK(x && y && !same_weights(x, y));
     attni_trainer_destroy(x);
     attni_trainer_destroy(y);
+}
+
+/* Loss and gradient norm of the first batch of sense, all its examples in one text. */
+static bool whole_batch(const attni_trainer *t, int64_t batch, double *loss, double *norm) {
+    const attni_task_info *task = attni_task_named("sense");
+    const attni_model *model = attni_trainer_model(t);
+    int32_t tokens[32 * 9], asked[32], answers[32];
+    const attni_text text = {
+        .B = batch, .n = 9, .tokens = tokens, .n_asked = batch, .asked = asked};
+    const attni_targets targets = {.n = batch, .vocab = task->n_words, .ids = answers};
+    attni_run run;
+    attn_ctx *ctx;
+    for (int64_t e = 0; e < batch; e++) {
+        attni_example example;
+        attni_task_draw(task, 1, (uint64_t)e, ATTNI_TRAINING, &example);
+        memcpy(tokens + 9 * e, example.token, 9 * sizeof *tokens);
+        asked[e] = (int32_t)(9 * e + 1);
+        answers[e] = example.answer[0][0];
+    }
+    float *gradient = calloc(model->parameters.total, sizeof *gradient);
+    if (attn_ctx_create(NULL, &ctx, NULL) != ATTN_OK || !gradient ||
+        R(run_create)(&model->config, &text, &run, NULL) != ATTN_OK)
+        return false;
+    const bool ok =
+        R(transformer_forward)(ctx, &run, model->weights, &text, NULL) == ATTN_OK &&
+        R(cross_entropy)(ctx, &targets, run.value.logits, run.gradient.logits, loss, NULL) ==
+            ATTN_OK &&
+        R(transformer_backward)(ctx, &run, model->weights, &text, gradient, NULL) == ATTN_OK;
+    *norm = 0;
+    for (size_t i = 0; i < model->parameters.total; i++)
+        *norm += (double)gradient[i] * (double)gradient[i];
+    *norm = sqrt(*norm);
+    free(gradient);
+    R(run_free)(&run);
+    attn_ctx_destroy(ctx);
+    return ok;
+}
+
+/* Only the order of sums differs: a few roundings of 6e-8 on numbers of order 1. */
+TEST(a_step_has_the_loss_and_gradient_of_the_whole_batch) {
+    attni_trainer_options o = defaults("sense");
+    attni_step step;
+    double loss, norm;
+    o.batch = 21; /* two shards and a part */
+    attni_trainer *x = after(o, 0, &step);
+    CHECK(x && whole_batch(x, 21, &loss, &norm));
+    CHECK_INT(attni_trainer_step(x, &step, NULL), ATTN_OK);
+    CHECK_NEAR(step.loss, loss, 2e-6);
+    CHECK_NEAR(step.gradient_norm, norm, 5e-6);
+    attni_trainer_destroy(x);
 }
 
 /* Before training every word is about as likely as any other: ln(words), and the logits of this

@@ -34,8 +34,8 @@ static void apply(const double *x, const double *w, const double *b, int n_in, i
 
 static void normalise(const double *x, const double *gain, const double *bias, double *y) {
     double mean = 0, variance = 0;
-    for (int i = 0; i < D; i++) mean += x[i] / D;
-    for (int i = 0; i < D; i++) variance += (x[i] - mean) * (x[i] - mean) / D;
+    for (int i = 0; i < D; i++) mean += x[i] / (double)D;
+    for (int i = 0; i < D; i++) variance += (x[i] - mean) * (x[i] - mean) / (double)D;
     for (int i = 0; i < D; i++) y[i] = gain[i] * (x[i] - mean) / sqrt(variance + 1e-5) + bias[i];
 }
 
