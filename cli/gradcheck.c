@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradcheck.c - `attn gradcheck`: the options, the table and the verdict. What is checked stands in
- * gradcheck_attention.c and gradcheck_layers.c, one row each. Tests: tests/cli/test_gradients.py */
+ * gradcheck_attention.c and gradcheck_layers.c, one row each. Tests:
+ * tests/cli/test_cli_gradients.py */
 #include "gradcheck.h"
 #include "options.h"
 #include "out.h"

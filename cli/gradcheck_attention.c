@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradcheck_attention.c - attn_backward() against differences of attn_forward(), one row for each
  * feature of attention, on small problems. To add one: a row in grad_features. Called by:
- * gradcheck.c. Tests: tests/cli/test_gradients.py */
+ * gradcheck.c. Tests: tests/cli/test_cli_gradients.py */
 #include "core/base.h"
 #include "core/rng.h"
 #include "gradcheck.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradcheck_layers.c - the layers' backward functions against differences of their forward
  * functions, in f64. To add one: a row in grad_layers. The layers of sequences stand in
- * gradcheck_sequence.c. Called by: gradcheck.c. Tests: tests/cli/test_gradients.py */
+ * gradcheck_sequence.c. Called by: gradcheck.c. Tests: tests/cli/test_cli_gradients.py */
 #define ATTNI_REAL_f64
 #include "gradcheck.h"
 #include "gradcheck_sequence.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradcheck_model.c - check of a whole transformer: the loss of some answers, differentiated by
  * every parameter. Rows in gradcheck_layers.c. Called by: gradcheck.c. Tests:
- * tests/cli/test_gradients.py */
+ * tests/cli/test_cli_gradients.py */
 #define ATTNI_REAL_f64
 #include "gradcheck.h"
 #include "layers/loss.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradcheck_sequence.c - checks of the layers that know positions: RoPE, relative bias, additive
  * attention, the attention layer. Rows in gradcheck_layers.c. Called by: gradcheck.c. Tests:
- * tests/cli/test_gradients.py */
+ * tests/cli/test_cli_gradients.py */
 #define ATTNI_REAL_f64
 #include "gradcheck_sequence.h"
 #include "gradcheck.h"

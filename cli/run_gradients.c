@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_gradients.c - the gradients of `attn run`: which make sense, the backward pass, and their
- * norms. The files are views like all others (run_views.c). Tests: tests/cli/test_gradients.py */
+ * norms. The files are views like all others (run_views.c). Tests:
+ * tests/cli/test_cli_gradients.py */
 #include "run.h"
 
 #include <math.h>

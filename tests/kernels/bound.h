@@ -11,7 +11,7 @@
  * is raised to the largest error in units of its bound. */
 bool bound_check(const problem *p, double *worst);
 
-/* ------------------------------------------------------------ the model, for gradient_bound.c too */
+/* ---------------------------------------------------------- the model, for gradient_bound.c too */
 
 /* One row of a problem, its weights and what rounding can do to them. */
 typedef struct bound_row {

@@ -237,7 +237,7 @@ TEST(own_workspace_and_scratch_of_the_context_give_the_same_gradients) {
     ask_all(ask_scratch, 0, 4);
 }
 
-/* ------------------------------------------------------------------------------- alone, together */
+/* ------------------------------------------------------------------------------ alone, together */
 
 /* Each gradient alone, and each left out. */
 static void ask_wanted(attn_ctx *ctx, problem *p, const results *whole) {

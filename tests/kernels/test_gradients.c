@@ -237,8 +237,8 @@ static void every_feature(attn_isa isa, attn_dtype dtype) {
     if (ok) report(worst);
 }
 
-/* Gives the problem a bias shared over any of batch, head and row, and a dbias of the same shape, as
- * an array or as a sliding view. *memory is to be freed. */
+/* Gives the problem a bias shared over any of batch, head and row, and a dbias of the same shape,
+ * as an array or as a sliding view. *memory is to be freed. */
 static bool give_bias(problem *p, int kind, void **memory) {
     const problem_spec *s = &p->spec;
     const int64_t n[4] = {kind & 1 ? s->B : 1, kind & 2 ? s->H : 1, kind & 4 ? s->n_q : 1, s->n_k};

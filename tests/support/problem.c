@@ -516,7 +516,7 @@ static bool make_dqkv(problem *p, unsigned wanted, random_stream *r) {
     if (shared && !make_qkv(p, BUFFER_DQ, tensors, r)) return false;
     for (int x = 0; x < 3; x++) {
         if (!shared) lay_out(tensors[x], layout, r);
-        if (!(wanted & WANT_DQ << x)) {
+        if (!(wanted & (unsigned)WANT_DQ << x)) {
             tensors[x]->data = NULL;
         } else if (!shared && !give_memory(p, BUFFER_DQ + x, tensors[x], r)) {
             return false;
