@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_trainer.c - training: the same bits for any number of threads, losses that begin and fall as
  * they must, options that make no sense, and evaluation on untrained and trained models. */
+#define ATTNI_REAL_f32
 #include "check.h"
 
+#include "layers/loss.h"
 #include "models/trainer.h"
+#include "models/transformer.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* A trainer of this task after some steps; NULL when something failed. */
 static attni_trainer *after(attni_trainer_options o, int steps, attni_step *last) {
@@ -71,6 +75,73 @@ TEST(another_seed_gives_other_weights) {
     CHECK(x && y && !same_weights(x, y));
     attni_trainer_destroy(x);
     attni_trainer_destroy(y);
+}
+
+enum { WHOLE = 21 }; /* two shards and a part */
+
+typedef struct batch_text {
+    int32_t tokens[WHOLE * 32], asked[WHOLE * 20], answers[WHOLE * 20 * 2];
+    attni_text text;
+} batch_text;
+
+/* The first batch of seed 1 as one text. */
+static void fill_batch(const attni_task_info *task, batch_text *b) {
+    int n = 0, n_answers = 0;
+    for (int e = 0; e < WHOLE; e++) {
+        attni_example example;
+        attni_task_draw(task, 1, (uint64_t)e, ATTNI_TRAINING, &example);
+        for (int i = 0; i < task->n; i++) b->tokens[e * task->n + i] = example.token[i];
+        for (int q = 0; q < task->n_questions; q++) {
+            b->asked[n++] = e * task->n + task->first_question + q;
+            for (int s = 0; s < task->slots; s++) b->answers[n_answers++] = example.answer[q][s];
+        }
+    }
+    b->text = (attni_text){
+        .B = WHOLE, .n = task->n, .tokens = b->tokens, .n_asked = n, .asked = b->asked};
+}
+
+/* Its loss and the norm of its gradient, in one pass. */
+static bool whole_batch(const attni_task_info *task, const attni_model *model, double *loss,
+                        double *norm) {
+    static batch_text b;
+    attni_run run;
+    attn_ctx *ctx;
+    fill_batch(task, &b);
+    const attni_targets targets = {
+        .n = b.text.n_asked * task->slots, .vocab = task->n_words, .ids = b.answers};
+    float *gradient = calloc(model->parameters.total, sizeof *gradient);
+    if (attn_ctx_create(NULL, &ctx, NULL) != ATTN_OK || !gradient ||
+        R(run_create)(&model->config, &b.text, &run, NULL) != ATTN_OK)
+        return false;
+    const bool ok =
+        R(transformer_forward)(ctx, &run, model->weights, &b.text, NULL) == ATTN_OK &&
+        R(cross_entropy)(ctx, &targets, run.value.logits, run.gradient.logits, loss, NULL) ==
+            ATTN_OK &&
+        R(transformer_backward)(ctx, &run, model->weights, &b.text, gradient, NULL) == ATTN_OK;
+    *norm = 0;
+    for (size_t i = 0; i < model->parameters.total; i++)
+        *norm += (double)gradient[i] * (double)gradient[i];
+    *norm = sqrt(*norm);
+    free(gradient);
+    R(run_free)(&run);
+    attn_ctx_destroy(ctx);
+    return ok;
+}
+
+/* Only the order of sums differs: a few roundings of 6e-8 on numbers of order 1. */
+TEST(a_step_has_the_loss_and_gradient_of_the_whole_batch) {
+    for (int t = 0; t < ATTNI_N_TASKS; t++) {
+        attni_trainer_options o = attni_trainer_defaults(attni_tasks[t]);
+        attni_step step;
+        double loss, norm;
+        o.batch = WHOLE;
+        attni_trainer *x = after(o, 0, &step);
+        CHECK(x && whole_batch(attni_tasks[t], attni_trainer_model(x), &loss, &norm));
+        CHECK_INT(attni_trainer_step(x, &step, NULL), ATTN_OK);
+        CHECK_NEAR(step.loss, loss, 2e-6);
+        CHECK_NEAR(step.gradient_norm, norm, 5e-6);
+        attni_trainer_destroy(x);
+    }
 }
 
 /* Before training every word is about as likely as any other: ln(words), and the logits of this
