@@ -23,6 +23,14 @@ static attni_trainer *after(attni_trainer_options o, int steps, attni_step *last
     return t;
 }
 
+#if defined(__wasm__)
+static const bool has_threads = false;
+#else
+static const bool has_threads = true;
+#endif
+#define NEED_THREADS                                                                               \
+    if (!has_threads) SKIP("no threads here")
+
 static attni_trainer_options defaults(const char *task) {
     return attni_trainer_defaults(attni_task_named(task));
 }
@@ -49,14 +57,17 @@ static void check_threads(const char *task, int steps) {
 }
 
 TEST(two_hundred_steps_have_the_same_bits_for_any_number_of_threads) {
+    NEED_THREADS;
     check_threads("whois", 200);
 }
 
 TEST(every_task_has_the_same_bits_for_any_number_of_threads) {
+    NEED_THREADS;
     for (int t = 0; t < ATTNI_N_TASKS; t++) check_threads(attni_tasks[t]->name, 5);
 }
 
 TEST(a_batch_that_is_no_multiple_of_a_shard_has_the_same_bits) {
+    NEED_THREADS;
     attni_trainer_options one = defaults("sense"), two = one;
     attni_step step;
     one.batch = two.batch = 13;
@@ -190,6 +201,7 @@ TEST(an_untrained_model_is_no_better_than_chance) {
 }
 
 TEST(evaluation_has_the_same_bits_for_any_number_of_threads) {
+    NEED_THREADS;
     const attni_evaluation_wish wish = {.examples = 200, .knock_out = true};
     attni_trainer_options one = defaults("copy"), two = one;
     attni_evaluation a, b;
