@@ -132,7 +132,7 @@ static void fill_stats(const task_state *s, panel *p) {
 static const void *stored_weights(const task_state *s, panel *p, int64_t first) {
     const attni_plan *f = &s->plan->forward;
     const attni_saved *saved = &f->saved;
-    if (!f->args->saved || saved->bytes == 0) return NULL;
+    if (saved->bytes == 0) return NULL;
     const char *head = (const char *)f->args->saved + (size_t)s->head * saved->head_bytes;
     const size_t row = (size_t)saved->row * f->real_size,
                  column = (size_t)p->first_row * f->real_size;
@@ -160,12 +160,11 @@ static void begin_panel(const task_state *s, panel *p, int64_t first, int64_t le
 }
 
 /* The rows of the panel as reals; blind ones and lanes without a row are zeros. */
-static void real_rows(const task_state *s, const panel *p, const attn_tensor *t,
-                      const void **from) {
+static void real_rows(const task_state *s, const panel *p, const attn_tensor *t, void **from) {
     const attni_row_scratch scratch = row_scratch(s);
     const attni_plan *f = &s->plan->forward;
     const int max_lanes = f->kernels->vl * f->kernels->max_vecs;
-    const void *zeros = scratch.rows + (size_t)max_lanes * scratch.row_size * f->real_size;
+    void *zeros = scratch.rows + (size_t)max_lanes * scratch.row_size * f->real_size;
     attni_lane_reals(f, &p->rows, t, &scratch, from);
     for (int x = 0; x < lanes_of(s, p); x++) {
         if (x >= p->rows.n || p->blind[x]) from[x] = zeros;
@@ -174,8 +173,7 @@ static void real_rows(const task_state *s, const panel *p, const attn_tensor *t,
 
 /* Rows of the panel as rows of the block's packed operand: columns in panels of (BLOCK_ROWS,
  * lanes), missing columns zero. */
-static void copy_rows(const task_state *s, const panel *p, const void *const *from, int64_t d,
-                      char *to) {
+static void copy_rows(const task_state *s, const panel *p, void *const *from, int64_t d, char *to) {
     const attni_plan *f = &s->plan->forward;
     const size_t real = f->real_size;
     for (int64_t c = 0; c < d;) {
@@ -196,13 +194,14 @@ static void pack_panel(const task_state *s, panel *p) {
     const attni_plan *f = &plan->forward;
     const attn_args *a = f->args;
     const attn_tensor *dout = &s->job->results->dout;
-    const void *from[ATTNI_MAX_LANES];
+    void *from[ATTNI_MAX_LANES];
     fill_stats(s, p);
     real_rows(s, p, &a->q, from);
-    f->kernels->pack_queries(p->vecs, a->q.shape[3], from, f->query_factor, p->q_t);
+    f->kernels->pack_queries(p->vecs, a->q.shape[3], (const void *const *)from, f->query_factor,
+                             p->q_t);
     if (plan->want_dk) copy_rows(s, p, from, a->q.shape[3], s->scratch + plan->layout.q_rows);
     real_rows(s, p, dout, from);
-    f->kernels->pack_queries(p->vecs, a->v.shape[3], from, 1, p->do_t);
+    f->kernels->pack_queries(p->vecs, a->v.shape[3], (const void *const *)from, 1, p->do_t);
     if (plan->want_dv) copy_rows(s, p, from, a->v.shape[3], s->scratch + plan->layout.do_rows);
 }
 
@@ -492,7 +491,7 @@ static void load_dq(const task_state *s, panel *p) {
 static void add_dscale(const task_state *s, const panel *p) {
     const attni_plan *f = &s->plan->forward;
     double *sum = (double *)(s->job->workspace + s->plan->scale_sums) + s->head;
-    const void *q[ATTNI_MAX_LANES];
+    void *q[ATTNI_MAX_LANES];
     real_rows(s, p, &f->args->q, q);
     for (int x = 0; x < p->rows.n; x++) {
         double dot = 0;

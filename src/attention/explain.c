@@ -98,9 +98,10 @@ static void say_path(writer *w, const attni_plan *plan, int threads) {
 
 static void say_backward(writer *w, const attni_plan *plan, double flops) {
     say(w, "backward   %.4g flops, weights recomputed from the log-sum-exp, O(n) memory\n", flops);
-    if (plan->saved.bytes > 0) {
+    const size_t saved = attni_plan_saved(plan).bytes;
+    if (saved > 0) {
         say(w, "           with args->saved (%zu bytes) kept by forward instead: a fifth less\n",
-            plan->saved.bytes);
+            saved);
     }
 }
 

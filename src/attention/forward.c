@@ -41,7 +41,7 @@ attn_status attn_saved_size(attn_ctx *ctx, const attn_args *args, size_t *bytes,
     attni_plan plan;
     if (!bytes) return attni_fail(err, ATTN_E_NULL, "bytes: NULL, expected where to put the size");
     ATTN_TRY(prepare(ctx, args, &full, &plan, err));
-    *bytes = plan.saved.bytes;
+    *bytes = attni_plan_saved(&plan).bytes;
     return ATTN_OK;
 }
 

@@ -27,15 +27,12 @@ static void *row_buffer(const attni_plan *plan, const attni_row_scratch *scratch
     return scratch->rows + (size_t)x * scratch->row_size * plan->real_size;
 }
 
-void attni_lane_reals(const attni_plan *plan, const attni_rows *rows, const attn_tensor *t,
-                      const attni_row_scratch *scratch, const void **to) {
-    void *from[ATTNI_MAX_LANES];
-    attni_lane_rows(rows, t, from);
+void attni_lane_rows_widen(const attni_plan *plan, const attni_rows *rows, const attn_tensor *t,
+                           const attni_row_scratch *scratch, void **row) {
     for (int x = 0; x < rows->n; x++) {
-        to[x] = from[x];
-        if (!plan->half) continue;
-        plan->kernels->widen(t->shape[3], t->dtype, from[x], row_buffer(plan, scratch, x));
-        to[x] = row_buffer(plan, scratch, x);
+        void *to = row_buffer(plan, scratch, x);
+        plan->kernels->widen(t->shape[3], t->dtype, row[x], to);
+        row[x] = to;
     }
 }
 

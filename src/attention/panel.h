@@ -37,9 +37,16 @@ static inline void attni_lane_rows(const attni_rows *rows, const attn_tensor *t,
     }
 }
 
-/* The same as reals: half types are widened into the scratch. */
-void attni_lane_reals(const attni_plan *plan, const attni_rows *rows, const attn_tensor *t,
-                      const attni_row_scratch *scratch, const void **to);
+/* Widens the rows of half types into the scratch and points there. */
+void attni_lane_rows_widen(const attni_plan *plan, const attni_rows *rows, const attn_tensor *t,
+                           const attni_row_scratch *scratch, void **row);
+/* Pointers to the rows of all lanes as reals. */
+static inline void attni_lane_reals(const attni_plan *plan, const attni_rows *rows,
+                                    const attn_tensor *t, const attni_row_scratch *scratch,
+                                    void **to) {
+    attni_lane_rows(rows, t, to);
+    if (plan->half) attni_lane_rows_widen(plan, rows, t, scratch, to);
+}
 
 /* What changes the scores of one visit; points into itself. */
 typedef struct attni_changes {

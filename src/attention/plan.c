@@ -80,8 +80,9 @@ static bool is_plain(const attn_args *a) {
            a->softcap == 0 && a->dropout == 0;
 }
 
-static attni_saved choose_saved(const attni_plan *plan, int64_t rows, int64_t keys) {
+attni_saved attni_plan_saved(const attni_plan *plan) {
     const attn_args *a = plan->args;
+    const int64_t rows = plan->group * a->q.shape[2], keys = a->k.shape[2];
     attni_counter head = {0}, all = {0};
     attni_saved saved = {.row = attni_ceil_div(rows, ATTNI_BLOCK_ROWS) * ATTNI_BLOCK_ROWS};
     if (!is_plain(a) || plan->half || keys > saved_keys_most) return saved;
@@ -121,7 +122,7 @@ attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *pl
                           "q: batch times heads times rows is more than 2^63");
     }
     choose_blocks(plan, rows, threads);
-    plan->saved = choose_saved(plan, rows, keys);
+    if (full->saved) plan->saved = attni_plan_saved(plan);
     plan->worth_waking = is_worth_waking(plan, rows, keys);
     plan->workers = plan->worth_waking && plan->n_tasks > 1 ? threads : 1;
     if (!lay_out(plan, &plan->layout) ||

@@ -51,11 +51,14 @@ typedef struct attni_plan {
     double score_factor; /* natural score -> base-2 logit: log2e / temperature */
     attni_layout layout; /* scratch of one worker */
     size_t workspace;    /* scratch in all */
-    attni_saved saved;
+    attni_saved saved;   /* nothing unless args->saved is given */
 } attni_plan;
 
 attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *plan,
                             attn_error *err);
+
+/* What args->saved has to hold, given or not. */
+attni_saved attni_plan_saved(const attni_plan *plan);
 
 /* Query vectors of the next panel when `rows` rows are left: full panels, and a tail without a
  * one-vector panel where two smaller ones do (16 vectors are 3,3,3,3,2,2): narrow panels run at

@@ -50,10 +50,11 @@ static void pack_panel(const task_state *s, panel *p) {
     const attni_plan *plan = s->plan;
     const attn_tensor *q = &plan->args->q;
     const attni_row_scratch scratch = row_scratch(s);
-    const void *from[ATTNI_MAX_LANES];
+    void *from[ATTNI_MAX_LANES];
     attni_lane_reals(plan, &p->rows, q, &scratch, from);
     for (int x = p->rows.n; x < lanes_of(s, p); x++) from[x] = from[0]; /* not used */
-    plan->kernels->pack_queries(p->vecs, q->shape[3], from, plan->query_factor, p->q_t);
+    plan->kernels->pack_queries(p->vecs, q->shape[3], (const void *const *)from, plan->query_factor,
+                                p->q_t);
 }
 
 static void begin_panel(const task_state *s, panel *p, const attni_sequence *seq, int64_t first,
@@ -214,7 +215,7 @@ void attni_forward_task(void *arg, int64_t task, int worker) {
                     .scratch = scratch,
                     .view = (attni_view *)(scratch + plan->layout.view),
                     .kv_head = head % H_kv};
-    if (plan->args->saved && plan->saved.bytes > 0)
+    if (plan->saved.bytes > 0)
         s.saved = (char *)plan->args->saved + (size_t)head * plan->saved.head_bytes;
     while (row < end) {
         attni_assert(s.n_panels < plan->block_panels);
