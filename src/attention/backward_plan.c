@@ -38,8 +38,8 @@ static void choose_strands(attni_backward_plan *plan, const attn_gradients *g, b
     plan->strands = plan->heads == 0 ? 0 : plan->heads / plan->heads_per_strand;
 }
 
-/* With enough strands every worker has work without splitting keys. Otherwise ranges of a few tiles:
- * each costs a pass over the queries, and the next one follows a block behind. */
+/* With enough strands every worker has work without splitting keys. Otherwise ranges of a few
+ * tiles: each costs a pass over the queries, and the next one follows a block behind. */
 static void choose_ranges(attni_backward_plan *plan, int64_t keys, int threads, bool sliding) {
     enum { ENOUGH = 3, RANGE_TILES = 3 };
     const int64_t tiles = attni_max(1, attni_ceil_div(keys, ATTNI_BACKWARD_KEYS));

@@ -5,243 +5,9 @@
  * dv, its elements of dbias, and the rows of dq when their turn comes.
  * Sums run over tiles in ascending order for dq and over blocks in ascending order for dk and dv,
  * whoever does them: that fixes the bits. */
-#include "attention/backward_tasks.h"
+#include "attention/backward_block.h"
 
-#include "attention/panel.h"
-
-/* A panel of the block in work. The arrays are of the real type and follow it in the scratch. */
-typedef struct panel {
-    attni_rows rows;
-    int64_t first_row; /* of all rows of the group */
-    int vecs, column;  /* its first lane is this column of the block */
-    bool started;      /* dq_t holds something */
-    int64_t next;      /* tile of ATTNI_KEY_TILE keys before which it sees nothing */
-    void *q_t, *do_t, *dq_t;
-    void *whole, *inverse, *delta;                     /* (lanes) */
-    double lse[ATTNI_MAX_LANES], dot[ATTNI_MAX_LANES]; /* dot = dout . out */
-    bool blind[ATTNI_MAX_LANES]; /* the row sees nothing: what it holds does not matter */
-} panel;
-
-size_t attni_backward_panel_size(void) { return (sizeof(panel) + 63) / 64 * 64; }
-
-/* Running sums of dk or dv, as reals: in the result itself, or in scratch for half types. */
-typedef struct key_sums {
-    const attn_tensor *result; /* data NULL: not wanted */
-    char *data;                /* of the range's first key */
-    ptrdiff_t row;             /* elements from key to key */
-    int64_t d;
-    double factor; /* what sums are multiplied with in the end */
-} key_sums;
-
-/* A task at work on one head and one range of its keys. */
-typedef struct task_state {
-    const attni_backward_job *job;
-    const attni_backward_plan *plan;
-    char *scratch;
-    attni_view *view;
-    attni_sequence seq;
-    int64_t head, kv_head; /* head counts (sequence, kv_head) pairs */
-    int64_t range, lo, hi; /* keys lo .. hi - 1 */
-    key_sums dk, dv;
-    int n_panels, n_rows; /* of the block */
-    bool guarded;         /* rows of the block hold Inf or NaN, and pairs may be hidden */
-} task_state;
-
-static panel *panel_at(const task_state *s, int p) {
-    const attni_backward_layout *l = &s->plan->layout;
-    return (panel *)(s->scratch + l->panels + (size_t)p * l->panel_bytes);
-}
-
-static attni_row_scratch row_scratch(const task_state *s) {
-    const attni_backward_layout *l = &s->plan->layout;
-    return (attni_row_scratch){
-        .rows = s->scratch + l->rows, .row_size = l->row_size, .bias = s->scratch + l->bias};
-}
-
-static int lanes_of(const task_state *s, const panel *p) {
-    return p->vecs * s->plan->forward.kernels->vl;
-}
-
-static bool is_last_range(const task_state *s) { return s->range == s->plan->ranges - 1; }
-
-/* ------------------------------------------------------------------------ rows of a block */
-
-static inline double value_at(attn_dtype dtype, const void *row, int64_t c) {
-    switch (dtype) {
-    case ATTN_F32: return ((const float *)row)[c];
-    case ATTN_F64: return ((const double *)row)[c];
-    case ATTN_F16: return attni_f16_to_f32(((const uint16_t *)row)[c]);
-    default: return attni_bf16_to_f32(((const uint16_t *)row)[c]);
-    }
-}
-
-/* In double, as two sums, so that one addition need not wait for the one before. */
-static double row_dot(attn_dtype dtype, const void *a, const void *b, int64_t n) {
-    double even = 0, odd = 0;
-    for (int64_t c = 0; c + 1 < n; c += 2) {
-        even += value_at(dtype, a, c) * value_at(dtype, b, c);
-        odd += value_at(dtype, a, c + 1) * value_at(dtype, b, c + 1);
-    }
-    if (n % 2 == 1) even += value_at(dtype, a, n - 1) * value_at(dtype, b, n - 1);
-    return even + odd;
-}
-
-/* lse and dout . out of every row. */
-static void read_results(const task_state *s, panel *p) {
-    const attn_results *r = s->job->results;
-    for (int x = 0; x < p->rows.n; x++) {
-        const void *lse = attni_lane_row(&p->rows, x, &r->lse);
-        p->lse[x] = attni_load_real(lse, (size_t)attni_dtype_size(r->lse.dtype), 0);
-        p->blind[x] = p->lse[x] == -HUGE_VAL || p->rows.i[x] >= s->seq.n_q;
-        p->dot[x] = p->blind[x] ? 0
-                                : row_dot(r->dout.dtype, attni_lane_row(&p->rows, x, &r->dout),
-                                          attni_lane_row(&p->rows, x, &r->out), r->out.shape[3]);
-    }
-}
-
-static bool is_used(const panel *p, int x) { return x < p->rows.n && !p->blind[x]; }
-
-/* inverse = 2^(from - log-sum-exp), 0 in lanes that see nothing. from (lanes) is in base 2. */
-static void fill_inverse(const task_state *s, panel *p, const void *from) {
-    const attni_plan *f = &s->plan->forward;
-    const size_t real = f->real_size;
-    double exponent[ATTNI_MAX_LANES]; /* of the real type */
-    for (int x = 0; x < lanes_of(s, p); x++) {
-        const double lse = is_used(p, x) ? p->lse[x] * ATTNI_LOG2E : 0;
-        attni_store_real(exponent, real, x,
-                         is_used(p, x) ? attni_load_real(from, real, x) - lse : 0);
-    }
-    f->kernels->exp2(lanes_of(s, p), exponent, p->inverse);
-    for (int x = 0; x < lanes_of(s, p); x++) {
-        if (!is_used(p, x)) attni_store_real(p->inverse, real, x, 0);
-    }
-}
-
-/* The row's log-sum-exp in base 2 as a whole number and a factor: s - whole is exact, as in
- * forward. */
-static void fill_stats(const task_state *s, panel *p) {
-    const size_t real = s->plan->forward.real_size;
-    for (int x = 0; x < lanes_of(s, p); x++) {
-        attni_store_real(p->whole, real, x, is_used(p, x) ? rint(p->lse[x] * ATTNI_LOG2E) : 0);
-        attni_store_real(p->delta, real, x, is_used(p, x) ? p->dot[x] : 0);
-    }
-    fill_inverse(s, p, p->whole);
-}
-
-/* The weights that forward kept for this panel and tile, measured from the maximum of their time. */
-static const void *stored_weights(const task_state *s, panel *p, int64_t first) {
-    const attni_plan *f = &s->plan->forward;
-    const attni_saved *saved = &f->saved;
-    if (saved->bytes == 0) return NULL;
-    const char *head = (const char *)f->args->saved + (size_t)s->head * saved->head_bytes;
-    const size_t row = (size_t)saved->row * f->real_size,
-                 column = (size_t)p->first_row * f->real_size;
-    fill_inverse(s, p, head + saved->maxima + (size_t)(first / ATTNI_KEY_TILE) * row + column);
-    return head + (size_t)first * row + column;
-}
-
-static void begin_panel(const task_state *s, panel *p, int64_t first, int64_t left, int column) {
-    const attni_plan *f = &s->plan->forward;
-    const attni_backward_layout *l = &s->plan->layout;
-    const size_t lane_bytes = (size_t)(f->kernels->vl * f->kernels->max_vecs) * f->real_size;
-    p->vecs = attni_panel_vecs(f->kernels, left);
-    p->first_row = first;
-    p->column = column;
-    p->started = false;
-    p->next = 0;
-    p->q_t = (char *)p + l->q_t;
-    p->do_t = (char *)p + l->do_t;
-    p->dq_t = (char *)p + l->dq_t;
-    p->whole = (char *)p + l->stats;
-    p->inverse = (char *)p->whole + lane_bytes;
-    p->delta = (char *)p->inverse + lane_bytes;
-    attni_rows_begin_group(&p->rows, f, &s->seq, s->kv_head, first,
-                           (int)attni_min(left, lanes_of(s, p)));
-}
-
-/* The rows of the panel as reals; blind ones and lanes without a row are zeros. */
-static void real_rows(const task_state *s, const panel *p, const attn_tensor *t, void **from) {
-    const attni_row_scratch scratch = row_scratch(s);
-    const attni_plan *f = &s->plan->forward;
-    const int max_lanes = f->kernels->vl * f->kernels->max_vecs;
-    void *zeros = scratch.rows + (size_t)max_lanes * scratch.row_size * f->real_size;
-    attni_lane_reals(f, &p->rows, t, &scratch, from);
-    for (int x = 0; x < lanes_of(s, p); x++) {
-        if (x >= p->rows.n || p->blind[x]) from[x] = zeros;
-    }
-}
-
-/* Rows of the panel as rows of the block's packed operand: columns in panels of (BLOCK_ROWS,
- * lanes), missing columns zero. */
-static void copy_rows(const task_state *s, const panel *p, void *const *from, int64_t d, char *to) {
-    const attni_plan *f = &s->plan->forward;
-    const size_t real = f->real_size;
-    for (int64_t c = 0; c < d;) {
-        const int64_t lanes = attni_column_vecs(f->kernels, d - c) * f->kernels->vl;
-        const size_t n = (size_t)attni_min(lanes, d - c) * real, width = (size_t)lanes * real;
-        for (int x = 0; x < p->rows.n; x++) {
-            char *row = to + (size_t)(p->column + x) * width;
-            memcpy(row, (const char *)from[x] + (size_t)c * real, n);
-            memset(row + n, 0, width - n);
-        }
-        to += ATTNI_BLOCK_ROWS * width;
-        c += lanes;
-    }
-}
-
-static void pack_panel(const task_state *s, panel *p) {
-    const attni_backward_plan *plan = s->plan;
-    const attni_plan *f = &plan->forward;
-    const attn_args *a = f->args;
-    const attn_tensor *dout = &s->job->results->dout;
-    void *from[ATTNI_MAX_LANES];
-    fill_stats(s, p);
-    real_rows(s, p, &a->q, from);
-    f->kernels->pack_queries(p->vecs, a->q.shape[3], (const void *const *)from, f->query_factor,
-                             p->q_t);
-    if (plan->want_dk) copy_rows(s, p, from, a->q.shape[3], s->scratch + plan->layout.q_rows);
-    real_rows(s, p, dout, from);
-    f->kernels->pack_queries(p->vecs, a->v.shape[3], (const void *const *)from, 1, p->do_t);
-    if (plan->want_dv) copy_rows(s, p, from, a->v.shape[3], s->scratch + plan->layout.do_rows);
-}
-
-/* Is every number finite? Adding one to an exponent of all ones carries into the sign bit: integer
- * arithmetic that compilers turn into vectors. */
-static bool are_finite(const void *numbers, int64_t n, size_t real_size) {
-    uint32_t carry32 = 0;
-    uint64_t carry64 = 0;
-    for (int64_t i = 0; real_size == sizeof(float) && i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, (const float *)numbers + i, sizeof bits);
-        carry32 |= (bits & 0x7f800000u) + 0x00800000u;
-    }
-    for (int64_t i = 0; real_size == sizeof(double) && i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, (const double *)numbers + i, sizeof bits);
-        carry64 |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
-    }
-    return carry32 >> 31 == 0 && carry64 >> 63 == 0;
-}
-
-/* Are the block's rows of a packed operand finite? */
-static bool rows_are_finite(const task_state *s, const char *operand, int64_t d) {
-    const attni_plan *f = &s->plan->forward;
-    for (int64_t c = 0; c < d;) {
-        const int64_t lanes = attni_column_vecs(f->kernels, d - c) * f->kernels->vl;
-        if (!are_finite(operand, s->n_rows * lanes, f->real_size)) return false;
-        operand += (size_t)(ATTNI_BLOCK_ROWS * lanes) * f->real_size;
-        c += lanes;
-    }
-    return true;
-}
-
-static bool block_is_finite(const task_state *s) {
-    const attni_backward_plan *plan = s->plan;
-    const attn_args *a = plan->forward.args;
-    return (!plan->want_dk ||
-            rows_are_finite(s, s->scratch + plan->layout.q_rows, a->q.shape[3])) &&
-           (!plan->want_dv || rows_are_finite(s, s->scratch + plan->layout.do_rows, a->v.shape[3]));
-}
+static bool is_last_range(const attni_back_task *s) { return s->range == s->plan->ranges - 1; }
 
 static bool may_hide(const attn_args *a) {
     return a->causal || a->window_left >= 0 || a->window_right >= 0 || a->pattern || a->mask.data ||
@@ -259,10 +25,11 @@ static void add_to(const attn_tensor *t, void *row, int64_t j, double x) {
     }
 }
 
-static void add_dbias(const task_state *s, const panel *p, int64_t first, const void *dz) {
+static void add_dbias(const attni_back_task *s, const attni_back_panel *p, int64_t first,
+                      const void *dz) {
     const attn_tensor *dbias = &s->job->gradients->dbias;
     const attni_plan *f = &s->plan->forward;
-    const int lanes = lanes_of(s, p);
+    const int lanes = attni_back_lanes(s, p);
     for (int x = 0; x < p->rows.n; x++) {
         void *row = attni_row_at(dbias, s->seq.index, p->rows.head[x], p->rows.i[x]);
         int64_t at = x;
@@ -294,19 +61,20 @@ static void note_panel(key_panels *seen, const attni_view *view, int p) {
 }
 
 /* Marks pairs of keys from .. to - 1 as hidden: weight -0, gradient 0. */
-static void hide_keys(const task_state *s, const panel *p, int64_t from, int64_t to) {
+static void hide_keys(const attni_back_task *s, const attni_back_panel *p, int64_t from,
+                      int64_t to) {
     const size_t real = s->plan->forward.real_size;
     const attni_backward_layout *l = &s->plan->layout;
     for (int64_t key = from; key < to; key++) {
         const int64_t at = key * ATTNI_BLOCK_ROWS + p->column;
-        for (int x = 0; x < lanes_of(s, p); x++) {
+        for (int x = 0; x < attni_back_lanes(s, p); x++) {
             attni_store_real(s->scratch + l->p, real, at + x, -0.0);
             attni_store_real(s->scratch + l->ds, real, at + x, 0);
         }
     }
 }
 
-static void hide_rest(const task_state *s, const panel *p, const attni_view *view) {
+static void hide_rest(const attni_back_task *s, const attni_back_panel *p, const attni_view *view) {
     int64_t from = 0;
     for (int32_t g = 0; g < view->n_segments; g++) {
         hide_keys(s, p, from, view->segments[g].key);
@@ -315,7 +83,7 @@ static void hide_rest(const task_state *s, const panel *p, const attni_view *vie
     hide_keys(s, p, from, ATTNI_BACKWARD_KEYS);
 }
 
-static void visit_tile(const task_state *s, panel *p, const attni_tile *t) {
+static void visit_tile(const attni_back_task *s, attni_back_panel *p, const attni_tile *t) {
     const attni_backward_plan *plan = s->plan;
     const attni_plan *f = &plan->forward;
     const attn_args *a = f->args;
@@ -327,7 +95,7 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t) {
                                                    .vecs = p->vecs,
                                                    .first = t->first,
                                                    .view = s->view,
-                                                   .scratch = row_scratch(s)});
+                                                   .scratch = attni_back_row_scratch(s)});
     const attni_backward_visit visit = {
         .visit = {.vecs = p->vecs,
                   .n_segments = s->view->n_segments,
@@ -348,7 +116,7 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t) {
         .do_t = p->do_t,
         .whole = p->whole,
         .inverse = p->inverse,
-        .stored = stored_weights(s, p, t->first),
+        .stored = attni_back_panel_stored(s, p, t->first),
         .stored_row = (ptrdiff_t)f->saved.row,
         .delta = p->delta,
         .p = s->scratch + l->p + column,
@@ -370,8 +138,8 @@ typedef struct pair_block {
 } pair_block;
 
 /* sums += weights^T rows, where weights is P^T or dS^T of the tile and rows the packed operand. */
-static void add_product(const task_state *s, const key_sums *sums, int64_t first, size_t weights,
-                        size_t rows, const pair_block *b) {
+static void add_product(const attni_back_task *s, const attni_key_sums *sums, int64_t first,
+                        size_t weights, size_t rows, const pair_block *b) {
     const attni_plan *f = &s->plan->forward;
     const size_t real = f->real_size;
     const int64_t at = b->key * ATTNI_BLOCK_ROWS + b->row;
@@ -404,7 +172,7 @@ static void add_product(const task_state *s, const key_sums *sums, int64_t first
 }
 
 /* Keys seen by the same panels go together, so that a diagonal costs little more than it shows. */
-static void add_keys(const task_state *s, int64_t first, const key_panels *seen) {
+static void add_keys(const attni_back_task *s, int64_t first, const key_panels *seen) {
     const attni_backward_layout *l = &s->plan->layout;
     for (int64_t key = 0; key < ATTNI_BACKWARD_KEYS;) {
         int64_t end = key + 1;
@@ -412,10 +180,10 @@ static void add_keys(const task_state *s, int64_t first, const key_panels *seen)
                seen->last[end] == seen->last[key])
             end++;
         if (seen->first[key] >= 0) {
-            const panel *last = panel_at(s, seen->last[key]);
+            const attni_back_panel *last = attni_back_panel_at(s, seen->last[key]);
             const pair_block block = {.key = key,
                                       .n = end - key,
-                                      .row = panel_at(s, seen->first[key])->column,
+                                      .row = attni_back_panel_at(s, seen->first[key])->column,
                                       .end = last->column + last->rows.n};
             if (s->plan->want_dv) add_product(s, &s->dv, first, l->p, l->do_rows, &block);
             if (s->plan->want_dk) add_product(s, &s->dk, first, l->ds, l->q_rows, &block);
@@ -425,22 +193,22 @@ static void add_keys(const task_state *s, int64_t first, const key_panels *seen)
 }
 
 /* Does the panel see a key of the tile? Fills the view. */
-static bool sees_tile(const task_state *s, panel *p, int64_t first) {
+static bool sees_tile(const attni_back_task *s, attni_back_panel *p, int64_t first) {
     const int64_t tile = first / ATTNI_KEY_TILE;
     if (tile >= p->next) p->next = attni_rows_next_tile(&p->rows, tile);
     return tile >= p->next &&
            attni_rows_view(&p->rows, first, attni_min(s->hi - first, ATTNI_BACKWARD_KEYS), s->view);
 }
 
-static void meet_tile(const task_state *s, const attni_key_source *from, int64_t first, int64_t lo,
-                      int64_t hi) {
+static void meet_tile(const attni_back_task *s, const attni_key_source *from, int64_t first,
+                      int64_t lo, int64_t hi) {
     const attni_tile t = attni_tile_at(from, first, attni_max(lo, first),
                                        attni_min(hi, first + ATTNI_BACKWARD_KEYS));
     key_panels seen;
     memset(&seen, -1, sizeof seen);
     bool any = false;
     for (int n = 0; n < s->n_panels; n++) {
-        panel *p = panel_at(s, n);
+        attni_back_panel *p = attni_back_panel_at(s, n);
         if (sees_tile(s, p, first)) {
             hide_rest(s, p, s->view);
             visit_tile(s, p, &t);
@@ -456,17 +224,17 @@ static void meet_tile(const task_state *s, const attni_key_source *from, int64_t
 /* ------------------------------------------------------------------------------------ dq */
 
 /* To the result after the last range, else to where the next range finds it. */
-static void unpack_dq(const task_state *s, const panel *p) {
+static void unpack_dq(const attni_back_task *s, const attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
     const attn_args *a = f->args;
     const bool last = is_last_range(s), narrow = f->half && last;
     const attn_tensor *dq = last ? &s->job->gradients->dq : &s->job->dq_sums;
-    const attni_row_scratch scratch = row_scratch(s);
+    const attni_row_scratch scratch = attni_back_row_scratch(s);
     void *to[ATTNI_MAX_LANES];
     double factors[ATTNI_MAX_LANES]; /* of the real type */
     if (!dq->data) return;
     attni_lane_rows(&p->rows, dq, to);
-    for (int x = 0; x < lanes_of(s, p); x++) {
+    for (int x = 0; x < attni_back_lanes(s, p); x++) {
         attni_store_real(factors, f->real_size, x, last ? a->scale / a->temperature : 1);
         if (narrow) to[x] = scratch.rows + (size_t)x * scratch.row_size * f->real_size;
     }
@@ -476,37 +244,37 @@ static void unpack_dq(const task_state *s, const panel *p) {
 }
 
 /* What the ranges before this one have left. */
-static void load_dq(const task_state *s, panel *p) {
+static void load_dq(const attni_back_task *s, attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
     const void *from[ATTNI_MAX_LANES];
     void *rows[ATTNI_MAX_LANES];
     attni_lane_rows(&p->rows, &s->job->dq_sums, rows);
-    for (int x = 0; x < lanes_of(s, p); x++) from[x] = rows[x < p->rows.n ? x : 0];
+    for (int x = 0; x < attni_back_lanes(s, p); x++) from[x] = rows[x < p->rows.n ? x : 0];
     f->kernels->pack_queries(p->vecs, f->args->q.shape[3], from, 1, p->dq_t);
     p->started = true;
 }
 
-/* d loss / d scale = sum of q . (sum of dS k), as dq is scale times that; row by row, so that panels
- * of any width give the same sum. */
-static void add_dscale(const task_state *s, const panel *p) {
+/* d loss / d scale = sum of q . (sum of dS k), as dq is scale times that; row by row, so that
+ * panels of any width give the same sum. */
+static void add_dscale(const attni_back_task *s, const attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
     double *sum = (double *)(s->job->workspace + s->plan->scale_sums) + s->head;
     void *q[ATTNI_MAX_LANES];
-    real_rows(s, p, &f->args->q, q);
+    attni_back_panel_rows(s, p, &f->args->q, q);
     for (int x = 0; x < p->rows.n; x++) {
         double dot = 0;
         for (int64_t c = 0; c < f->args->q.shape[3]; c++) {
             dot += attni_load_real(q[x], f->real_size, c) *
-                   attni_load_real(p->dq_t, f->real_size, c * lanes_of(s, p) + x);
+                   attni_load_real(p->dq_t, f->real_size, c * attni_back_lanes(s, p) + x);
         }
         *sum += dot / f->args->temperature;
     }
 }
 
-static void end_dq(const task_state *s, panel *p) {
+static void end_dq(const attni_back_task *s, attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
     if (!p->started) {
-        memset(p->dq_t, 0, (size_t)(f->args->q.shape[3] * lanes_of(s, p)) * f->real_size);
+        memset(p->dq_t, 0, (size_t)(f->args->q.shape[3] * attni_back_lanes(s, p)) * f->real_size);
     }
     if (s->job->gradients->dscale && is_last_range(s)) add_dscale(s, p);
     unpack_dq(s, p);
@@ -515,7 +283,7 @@ static void end_dq(const task_state *s, panel *p) {
 /* ---------------------------------------------------------------------------------- block */
 
 /* d loss / d sink of head h = -sum over its rows of w_sink (dout . out). */
-static void add_dsinks(const task_state *s, const panel *p) {
+static void add_dsinks(const attni_back_task *s, const attni_back_panel *p) {
     const attn_args *a = s->plan->forward.args;
     double *sums =
         (double *)(s->job->workspace + s->plan->sink_sums) + s->seq.index * a->q.shape[1];
@@ -529,30 +297,12 @@ static void add_dsinks(const task_state *s, const panel *p) {
     }
 }
 
-/* Rows first .. of all rows of the group; returns whether some row may see a key of the range. */
-static bool begin_block(task_state *s, int64_t first, int64_t *lo, int64_t *hi) {
-    const int64_t total = s->plan->forward.group * s->seq.rows;
-    s->n_rows = (int)attni_min(ATTNI_BLOCK_ROWS, total - first);
-    s->n_panels = 0;
-    *lo = INT64_MAX, *hi = 0;
-    for (int column = 0; column < s->n_rows;) {
-        panel *p = panel_at(s, s->n_panels++);
-        begin_panel(s, p, first + column, s->n_rows - column, column);
-        column += p->rows.n;
-        *lo = attni_min(*lo, p->rows.any_lo);
-        *hi = attni_max(*hi, p->rows.any_hi);
-    }
-    *lo = attni_max(*lo, s->lo);
-    *hi = attni_min(*hi, s->hi);
-    return *lo < *hi;
-}
-
-static attni_progress *progress_of(const task_state *s, int64_t range) {
+static attni_progress *progress_of(const attni_back_task *s, int64_t range) {
     attni_progress *all = (attni_progress *)(s->job->workspace + s->plan->progress);
     return &all[s->head * s->plan->ranges + range];
 }
 
-static void meet_keys(const task_state *s, int64_t lo, int64_t hi) {
+static void meet_keys(const attni_back_task *s, int64_t lo, int64_t hi) {
     const attni_key_source from = {.plan = &s->plan->forward,
                                    .seq = &s->seq,
                                    .kv_head = s->kv_head,
@@ -564,25 +314,25 @@ static void meet_keys(const task_state *s, int64_t lo, int64_t hi) {
 
 /* A block that sees nothing of the range still passes through the first, which begins its dq, and
  * the last, which ends it. */
-static void do_block(task_state *s, int64_t first) {
+static void do_block(attni_back_task *s, int64_t first) {
     const attni_backward_plan *plan = s->plan;
     int64_t lo, hi;
-    const bool sees = begin_block(s, first, &lo, &hi);
+    const bool sees = attni_back_block_begin(s, first, &lo, &hi);
     const bool passes = sees || s->range == 0 || is_last_range(s);
     const int n_panels = passes ? s->n_panels : 0;
     for (int n = 0; n < n_panels; n++) {
-        panel *p = panel_at(s, n);
-        read_results(s, p);
-        if (sees) pack_panel(s, p);
+        attni_back_panel *p = attni_back_panel_at(s, n);
+        attni_back_panel_read(s, p);
+        if (sees) attni_back_panel_pack(s, p);
         if (s->job->gradients->dsinks && s->range == 0) add_dsinks(s, p);
     }
-    s->guarded = sees && may_hide(plan->forward.args) && !block_is_finite(s);
+    s->guarded = sees && may_hide(plan->forward.args) && !attni_back_block_is_finite(s);
     if (plan->want_dq && s->range > 0) {
         attni_progress_await(progress_of(s, s->range - 1), first + s->n_rows);
-        for (int n = 0; n < n_panels; n++) load_dq(s, panel_at(s, n));
+        for (int n = 0; n < n_panels; n++) load_dq(s, attni_back_panel_at(s, n));
     }
     if (sees) meet_keys(s, lo, hi);
-    for (int n = 0; plan->want_dq && n < n_panels; n++) end_dq(s, panel_at(s, n));
+    for (int n = 0; plan->want_dq && n < n_panels; n++) end_dq(s, attni_back_panel_at(s, n));
     attni_progress_set(progress_of(s, s->range), first + s->n_rows);
 }
 
@@ -594,9 +344,9 @@ static void clear_rows(const attn_tensor *t, int64_t b, int64_t h, int64_t from,
 }
 
 /* Sums of the range begin at zero. Keys beyond the sequence belong to its last range. */
-static key_sums begin_sums(const task_state *s, const attn_tensor *result, size_t scratch,
-                           double factor) {
-    key_sums sums = {.result = result, .d = result->shape[3], .factor = factor};
+static attni_key_sums begin_sums(const attni_back_task *s, const attn_tensor *result,
+                                 size_t scratch, double factor) {
+    attni_key_sums sums = {.result = result, .d = result->shape[3], .factor = factor};
     if (!result->data) return sums;
     const attni_sequence *seq = &s->seq;
     const bool packed = s->plan->forward.args->cu_q != NULL;
@@ -618,7 +368,7 @@ static void scale_row(void *row, size_t real_size, int64_t n, double factor) {
     for (int64_t c = 0; real_size == sizeof(double) && c < n; c++) ((double *)row)[c] *= factor;
 }
 
-static void end_sums(const task_state *s, const key_sums *sums) {
+static void end_sums(const attni_back_task *s, const attni_key_sums *sums) {
     const attni_plan *f = &s->plan->forward;
     if (!sums->result->data || (sums->factor == 1 && !f->half)) return;
     for (int64_t j = 0; j < s->hi - s->lo; j++) {
@@ -631,7 +381,7 @@ static void end_sums(const task_state *s, const key_sums *sums) {
     }
 }
 
-static void do_head(task_state *s, int64_t head) {
+static void do_head(attni_back_task *s, int64_t head) {
     const attni_backward_plan *plan = s->plan;
     const attn_args *a = plan->forward.args;
     const attn_gradients *g = s->job->gradients;
@@ -663,11 +413,11 @@ void attni_backward_task(void *arg, int64_t task, int worker) {
     const attni_backward_plan *plan = job->plan;
     const attni_backward_layout *l = &plan->layout;
     char *scratch = job->workspace + plan->shared_bytes + (size_t)worker * l->bytes;
-    task_state s = {.job = job,
-                    .plan = plan,
-                    .scratch = scratch,
-                    .view = (attni_view *)(scratch + l->view),
-                    .range = task % plan->ranges};
+    attni_back_task s = {.job = job,
+                         .plan = plan,
+                         .scratch = scratch,
+                         .view = (attni_view *)(scratch + l->view),
+                         .range = task % plan->ranges};
     const attni_kernels *kernels = plan->forward.kernels;
     const size_t row_bytes = l->row_size * plan->forward.real_size;
     memset(scratch + l->rows + (size_t)(kernels->vl * kernels->max_vecs) * row_bytes, 0, row_bytes);

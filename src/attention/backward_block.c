@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backward_block.c - see backward_block.h. */
+#include "attention/backward_block.h"
+
+size_t attni_backward_panel_size(void) { return (sizeof(attni_back_panel) + 63) / 64 * 64; }
+
+static inline double value_at(attn_dtype dtype, const void *row, int64_t c) {
+    switch (dtype) {
+    case ATTN_F32: return ((const float *)row)[c];
+    case ATTN_F64: return ((const double *)row)[c];
+    case ATTN_F16: return attni_f16_to_f32(((const uint16_t *)row)[c]);
+    default: return attni_bf16_to_f32(((const uint16_t *)row)[c]);
+    }
+}
+
+/* In double, as two sums, so that one addition need not wait for the one before. */
+static double row_dot(attn_dtype dtype, const void *a, const void *b, int64_t n) {
+    double even = 0, odd = 0;
+    for (int64_t c = 0; c + 1 < n; c += 2) {
+        even += value_at(dtype, a, c) * value_at(dtype, b, c);
+        odd += value_at(dtype, a, c + 1) * value_at(dtype, b, c + 1);
+    }
+    if (n % 2 == 1) even += value_at(dtype, a, n - 1) * value_at(dtype, b, n - 1);
+    return even + odd;
+}
+
+void attni_back_panel_read(const attni_back_task *s, attni_back_panel *p) {
+    const attn_results *r = s->job->results;
+    for (int x = 0; x < p->rows.n; x++) {
+        const void *lse = attni_lane_row(&p->rows, x, &r->lse);
+        p->lse[x] = attni_load_real(lse, (size_t)attni_dtype_size(r->lse.dtype), 0);
+        p->blind[x] = p->lse[x] == -HUGE_VAL || p->rows.i[x] >= s->seq.n_q;
+        p->dot[x] = p->blind[x] ? 0
+                                : row_dot(r->dout.dtype, attni_lane_row(&p->rows, x, &r->dout),
+                                          attni_lane_row(&p->rows, x, &r->out), r->out.shape[3]);
+    }
+}
+
+static bool is_used(const attni_back_panel *p, int x) { return x < p->rows.n && !p->blind[x]; }
+
+/* inverse = 2^(from - log-sum-exp), 0 in lanes that see nothing. from (lanes) is in base 2. */
+static void fill_inverse(const attni_back_task *s, attni_back_panel *p, const void *from) {
+    const attni_plan *f = &s->plan->forward;
+    const size_t real = f->real_size;
+    double exponent[ATTNI_MAX_LANES]; /* of the real type */
+    for (int x = 0; x < attni_back_lanes(s, p); x++) {
+        const double lse = is_used(p, x) ? p->lse[x] * ATTNI_LOG2E : 0;
+        attni_store_real(exponent, real, x,
+                         is_used(p, x) ? attni_load_real(from, real, x) - lse : 0);
+    }
+    f->kernels->exp2(attni_back_lanes(s, p), exponent, p->inverse);
+    for (int x = 0; x < attni_back_lanes(s, p); x++) {
+        if (!is_used(p, x)) attni_store_real(p->inverse, real, x, 0);
+    }
+}
+
+/* The row's log-sum-exp in base 2 as a whole number and a factor: s - whole is exact, as in
+ * forward. */
+static void fill_stats(const attni_back_task *s, attni_back_panel *p) {
+    const size_t real = s->plan->forward.real_size;
+    for (int x = 0; x < attni_back_lanes(s, p); x++) {
+        attni_store_real(p->whole, real, x, is_used(p, x) ? rint(p->lse[x] * ATTNI_LOG2E) : 0);
+        attni_store_real(p->delta, real, x, is_used(p, x) ? p->dot[x] : 0);
+    }
+    fill_inverse(s, p, p->whole);
+}
+
+const void *attni_back_panel_stored(const attni_back_task *s, attni_back_panel *p, int64_t first) {
+    const attni_plan *f = &s->plan->forward;
+    const attni_saved *saved = &f->saved;
+    if (saved->bytes == 0) return NULL;
+    const char *head = (const char *)f->args->saved + (size_t)s->head * saved->head_bytes;
+    const size_t row = (size_t)saved->row * f->real_size,
+                 column = (size_t)p->first_row * f->real_size;
+    fill_inverse(s, p, head + saved->maxima + (size_t)(first / ATTNI_KEY_TILE) * row + column);
+    return head + (size_t)first * row + column;
+}
+
+static void begin_panel(const attni_back_task *s, attni_back_panel *p, int64_t first, int64_t left,
+                        int column) {
+    const attni_plan *f = &s->plan->forward;
+    const attni_backward_layout *l = &s->plan->layout;
+    const size_t lane_bytes = (size_t)(f->kernels->vl * f->kernels->max_vecs) * f->real_size;
+    p->vecs = attni_panel_vecs(f->kernels, left);
+    p->first_row = first;
+    p->column = column;
+    p->started = false;
+    p->next = 0;
+    p->q_t = (char *)p + l->q_t;
+    p->do_t = (char *)p + l->do_t;
+    p->dq_t = (char *)p + l->dq_t;
+    p->whole = (char *)p + l->stats;
+    p->inverse = (char *)p->whole + lane_bytes;
+    p->delta = (char *)p->inverse + lane_bytes;
+    attni_rows_begin_group(&p->rows, f, &s->seq, s->kv_head, first,
+                           (int)attni_min(left, attni_back_lanes(s, p)));
+}
+
+void attni_back_panel_rows(const attni_back_task *s, const attni_back_panel *p,
+                           const attn_tensor *t, void **from) {
+    const attni_row_scratch scratch = attni_back_row_scratch(s);
+    const attni_plan *f = &s->plan->forward;
+    const int max_lanes = f->kernels->vl * f->kernels->max_vecs;
+    void *zeros = scratch.rows + (size_t)max_lanes * scratch.row_size * f->real_size;
+    attni_lane_reals(f, &p->rows, t, &scratch, from);
+    for (int x = 0; x < attni_back_lanes(s, p); x++) {
+        if (x >= p->rows.n || p->blind[x]) from[x] = zeros;
+    }
+}
+
+/* Rows of the panel as rows of the block's packed operand: columns in panels of (BLOCK_ROWS,
+ * lanes), missing columns zero. */
+static void copy_rows(const attni_back_task *s, const attni_back_panel *p, void *const *from,
+                      int64_t d, char *to) {
+    const attni_plan *f = &s->plan->forward;
+    const size_t real = f->real_size;
+    for (int64_t c = 0; c < d;) {
+        const int64_t lanes = attni_column_vecs(f->kernels, d - c) * f->kernels->vl;
+        const size_t n = (size_t)attni_min(lanes, d - c) * real, width = (size_t)lanes * real;
+        for (int x = 0; x < p->rows.n; x++) {
+            char *row = to + (size_t)(p->column + x) * width;
+            memcpy(row, (const char *)from[x] + (size_t)c * real, n);
+            memset(row + n, 0, width - n);
+        }
+        to += ATTNI_BLOCK_ROWS * width;
+        c += lanes;
+    }
+}
+
+void attni_back_panel_pack(const attni_back_task *s, attni_back_panel *p) {
+    const attni_backward_plan *plan = s->plan;
+    const attni_plan *f = &plan->forward;
+    const attn_args *a = f->args;
+    const attn_tensor *dout = &s->job->results->dout;
+    void *from[ATTNI_MAX_LANES];
+    fill_stats(s, p);
+    attni_back_panel_rows(s, p, &a->q, from);
+    f->kernels->pack_queries(p->vecs, a->q.shape[3], (const void *const *)from, f->query_factor,
+                             p->q_t);
+    if (plan->want_dk) copy_rows(s, p, from, a->q.shape[3], s->scratch + plan->layout.q_rows);
+    attni_back_panel_rows(s, p, dout, from);
+    f->kernels->pack_queries(p->vecs, a->v.shape[3], (const void *const *)from, 1, p->do_t);
+    if (plan->want_dv) copy_rows(s, p, from, a->v.shape[3], s->scratch + plan->layout.do_rows);
+}
+
+/* Is every number finite? Adding one to an exponent of all ones carries into the sign bit: integer
+ * arithmetic that compilers turn into vectors. */
+static bool are_finite(const void *numbers, int64_t n, size_t real_size) {
+    uint32_t carry32 = 0;
+    uint64_t carry64 = 0;
+    for (int64_t i = 0; real_size == sizeof(float) && i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, (const float *)numbers + i, sizeof bits);
+        carry32 |= (bits & 0x7f800000u) + 0x00800000u;
+    }
+    for (int64_t i = 0; real_size == sizeof(double) && i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, (const double *)numbers + i, sizeof bits);
+        carry64 |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
+    }
+    return carry32 >> 31 == 0 && carry64 >> 63 == 0;
+}
+
+/* Are the block's rows of a packed operand finite? */
+static bool rows_are_finite(const attni_back_task *s, const char *operand, int64_t d) {
+    const attni_plan *f = &s->plan->forward;
+    for (int64_t c = 0; c < d;) {
+        const int64_t lanes = attni_column_vecs(f->kernels, d - c) * f->kernels->vl;
+        if (!are_finite(operand, s->n_rows * lanes, f->real_size)) return false;
+        operand += (size_t)(ATTNI_BLOCK_ROWS * lanes) * f->real_size;
+        c += lanes;
+    }
+    return true;
+}
+
+bool attni_back_block_is_finite(const attni_back_task *s) {
+    const attni_backward_plan *plan = s->plan;
+    const attn_args *a = plan->forward.args;
+    return (!plan->want_dk ||
+            rows_are_finite(s, s->scratch + plan->layout.q_rows, a->q.shape[3])) &&
+           (!plan->want_dv || rows_are_finite(s, s->scratch + plan->layout.do_rows, a->v.shape[3]));
+}
+
+/* ---------------------------------------------------------------------------------- block */
+
+bool attni_back_block_begin(attni_back_task *s, int64_t first, int64_t *lo, int64_t *hi) {
+    const int64_t total = s->plan->forward.group * s->seq.rows;
+    s->n_rows = (int)attni_min(ATTNI_BLOCK_ROWS, total - first);
+    s->n_panels = 0;
+    *lo = INT64_MAX, *hi = 0;
+    for (int column = 0; column < s->n_rows;) {
+        attni_back_panel *p = attni_back_panel_at(s, s->n_panels++);
+        begin_panel(s, p, first + column, s->n_rows - column, column);
+        column += p->rows.n;
+        *lo = attni_min(*lo, p->rows.any_lo);
+        *hi = attni_max(*hi, p->rows.any_hi);
+    }
+    *lo = attni_max(*lo, s->lo);
+    *hi = attni_min(*hi, s->hi);
+    return *lo < *hi;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backward_block.h - a task of the backward pass at work, and the block of queries it has in hand:
+ * its rows, their statistics, their packed operands.
+ * Called by backward_tasks.c. Touches the task's scratch. */
+#ifndef ATTNI_BACKWARD_BLOCK_H
+#define ATTNI_BACKWARD_BLOCK_H
+
+#include "attention/backward_tasks.h"
+#include "attention/panel.h"
+
+/* A panel of the block in work. The arrays are of the real type and follow it in the scratch. */
+typedef struct attni_back_panel {
+    attni_rows rows;
+    int64_t first_row; /* of all rows of the group */
+    int vecs, column;  /* its first lane is this column of the block */
+    bool started;      /* dq_t holds something */
+    int64_t next;      /* tile of ATTNI_KEY_TILE keys before which it sees nothing */
+    void *q_t, *do_t, *dq_t;
+    void *whole, *inverse, *delta;                     /* (lanes) */
+    double lse[ATTNI_MAX_LANES], dot[ATTNI_MAX_LANES]; /* dot = dout . out */
+    bool blind[ATTNI_MAX_LANES]; /* the row sees nothing: what it holds does not matter */
+} attni_back_panel;
+
+/* Running sums of dk or dv, as reals: in the result itself, or in scratch for half types. */
+typedef struct attni_key_sums {
+    const attn_tensor *result; /* data NULL: not wanted */
+    char *data;                /* of the range's first key */
+    ptrdiff_t row;             /* elements from key to key */
+    int64_t d;
+    double factor; /* what sums are multiplied with in the end */
+} attni_key_sums;
+
+/* A task at work on one head and one range of its keys. */
+typedef struct attni_back_task {
+    const attni_backward_job *job;
+    const attni_backward_plan *plan;
+    char *scratch;
+    attni_view *view;
+    attni_sequence seq;
+    int64_t head, kv_head; /* head counts (sequence, kv_head) pairs */
+    int64_t range, lo, hi; /* keys lo .. hi - 1 */
+    attni_key_sums dk, dv;
+    int n_panels, n_rows; /* of the block */
+    bool guarded;         /* rows of the block hold Inf or NaN, and pairs may be hidden */
+} attni_back_task;
+
+static inline attni_back_panel *attni_back_panel_at(const attni_back_task *s, int p) {
+    const attni_backward_layout *l = &s->plan->layout;
+    return (attni_back_panel *)(s->scratch + l->panels + (size_t)p * l->panel_bytes);
+}
+
+static inline attni_row_scratch attni_back_row_scratch(const attni_back_task *s) {
+    const attni_backward_layout *l = &s->plan->layout;
+    return (attni_row_scratch){
+        .rows = s->scratch + l->rows, .row_size = l->row_size, .bias = s->scratch + l->bias};
+}
+
+static inline int attni_back_lanes(const attni_back_task *s, const attni_back_panel *p) {
+    return p->vecs * s->plan->forward.kernels->vl;
+}
+
+/* Rows first .. of all rows of the group, as panels; returns whether some row may see a key of the
+ * range: keys lo .. hi - 1. */
+bool attni_back_block_begin(attni_back_task *task, int64_t first, int64_t *lo, int64_t *hi);
+/* Are the packed operands of the block finite? */
+bool attni_back_block_is_finite(const attni_back_task *task);
+
+/* lse and dout . out of every row. */
+void attni_back_panel_read(const attni_back_task *task, attni_back_panel *panel);
+/* Statistics, q_t and do_t, and the panel's part of the block's packed operands. */
+void attni_back_panel_pack(const attni_back_task *task, attni_back_panel *panel);
+/* The rows of the panel as reals; blind ones and lanes without a row are zeros. */
+void attni_back_panel_rows(const attni_back_task *task, const attni_back_panel *panel,
+                           const attn_tensor *t, void **rows);
+/* The weights that forward kept for this panel and tile, or NULL; inverse then refers to the
+ * maximum that they are measured from. */
+const void *attni_back_panel_stored(const attni_back_task *task, attni_back_panel *panel,
+                                    int64_t first);
+
+#endif
