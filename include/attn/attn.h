@@ -332,7 +332,9 @@ typedef struct attn_results {
  *  lse is +inf has no finite gradient and gives NaN. Dropout is the same as forward's.
  *  Borrows everything; results must not overlap each other or any input. Scratch comes from the
  *  context or from args->workspace (attn_backward_workspace() bytes).
- *  The same bits for any thread count and vector width of a class, as forward.
+ *  The same bits for any thread count, batch composition and vector width of a class, as forward;
+ *  but dk and dv sum over blocks of 96 queries counted from the first, so that splitting the
+ *  queries changes them by rounding.
  *  Errors: any but SELFTEST; gradients are then untouched.
  *  Cost: 2 (3 d_k + 2 d_v) flops per visible pair. */
 ATTN_API attn_status attn_backward(attn_ctx *ctx, const attn_args *args,
