@@ -93,47 +93,6 @@ static void check_second_call(int threads) {
 TEST(second_call_allocates_nothing) { check_second_call(1); }
 TEST(second_call_on_threads_allocates_nothing) { check_second_call(THREADS); }
 
-/* Gradients of everything that the scene has. */
-static attn_status backward(attn_ctx *ctx) {
-    static double dq[SCENE_ELEMENTS], dk[SCENE_ELEMENTS], dv[SCENE_ELEMENTS]; /* any dtype */
-    static double dbias[SCENE_N * SCENE_N], dsinks[SCENE_H], dscale;
-    const attn_results results = {.out = s.out, .lse = s.lse, .dout = s.args.q};
-    attn_gradients g;
-    attn_gradients_init(&g);
-    g.dq = s.args.q;
-    g.dq.data = dq;
-    g.dk = s.args.k;
-    g.dk.data = dk;
-    g.dv = s.args.v;
-    g.dv.data = dv;
-    g.dbias = s.args.bias;
-    g.dbias.dtype = ATTN_F64;
-    if (s.args.bias.data) g.dbias.data = dbias;
-    g.dsinks = s.args.sinks ? dsinks : NULL;
-    g.dscale = &dscale;
-    return attn_backward(ctx, &s.args, &results, &g, NULL);
-}
-
-static void check_second_backward(int threads) {
-    attn_mask *pattern = NULL;
-    CHECK_INT(attn_mask_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
-    for (int kind = 0; kind < SCENE_KINDS; kind++) {
-        attn_ctx *ctx = new_ctx(threads);
-        scene_begin(&s, kind, pattern);
-        CHECK_INT(forward(ctx), ATTN_OK);
-        CHECK_INT(backward(ctx), ATTN_OK);
-        watch();
-        CHECK_INT(forward(ctx), ATTN_OK);
-        CHECK_INT(backward(ctx), ATTN_OK);
-        CHECK_MSG(allocations() == 0, "kind %d: %ld allocations", kind, allocations());
-        attn_ctx_destroy(ctx);
-    }
-    attn_mask_destroy(pattern);
-}
-
-TEST(second_backward_allocates_nothing) { check_second_backward(1); }
-TEST(second_backward_on_threads_allocates_nothing) { check_second_backward(THREADS); }
-
 enum dimension { ROWS, ROWS_OF_ONE_HEAD, KEYS, HEADS, BATCHES, COLUMNS };
 
 static void set_rows(int64_t n) { s.args.q.shape[2] = s.out.shape[2] = s.lse.shape[2] = n; }
