@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* registry.c - the experiments, in the order of the report. To add one: write its file, add a line
+ * here. Read by: report, cli. Tests: tests/lab/test_registry.c */
+#include "experiment.h"
+
+/*  symbol           id and file */
+#define LAB_EXPERIMENTS(X)
+
+#define X(name) extern const lab_experiment lab_##name;
+LAB_EXPERIMENTS(X)
+#undef X
+
+#define X(name) &lab_##name,
+const lab_experiment *const lab_experiments[] = {LAB_EXPERIMENTS(X) NULL};
+#undef X
+
+const char *lab_verdict_name(lab_verdict verdict) {
+    static const char *const name[] = {"holds", "holds if", "wrong", "measured"};
+    return name[verdict];
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_stream.c - the random stream is NumPy's, word by word. Expected values: golden.json, `rng`,
+ * which NumPy 1.24.2 wrote. */
+#include "stream.h"
+
+#include "check.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+static json_t *golden_seeds(void) {
+    json_t *root = json_load_file(GOLDEN_FILE, 0, NULL);
+    json_t *seeds = json_incref(json_object_get(json_object_get(root, "rng"), "seeds"));
+    json_decref(root);
+    return seeds;
+}
+
+TEST(words_are_those_of_mt19937) {
+    json_t *seeds = golden_seeds();
+    CHECK(json_object_size(seeds) >= 3);
+    const char *seed;
+    json_t *expected;
+    json_object_foreach(seeds, seed, expected) {
+        lab_stream stream;
+        lab_stream_seed(&stream, (uint32_t)strtoul(seed, NULL, 10));
+        const json_t *words = json_object_get(expected, "u32_first4");
+        for (size_t i = 0; i < 4; i++) {
+            CHECK(lab_stream_u32(&stream) == json_integer_value(json_array_get(words, i)));
+        }
+    }
+    json_decref(seeds);
+}
+
+TEST(uniforms_are_those_of_rand) {
+    json_t *seeds = golden_seeds();
+    CHECK(json_object_size(seeds) >= 3);
+    const char *seed;
+    json_t *expected;
+    json_object_foreach(seeds, seed, expected) {
+        lab_stream stream;
+        lab_stream_seed(&stream, (uint32_t)strtoul(seed, NULL, 10));
+        const json_t *values = json_object_get(expected, "rand_first4");
+        for (size_t i = 0; i < 4; i++) {
+            CHECK(lab_stream_uniform(&stream) == json_real_value(json_array_get(values, i)));
+        }
+    }
+    json_decref(seeds);
+}
+
+TEST(twenty_thousand_normals_are_those_of_randn) {
+    json_t *seeds = golden_seeds();
+    CHECK(json_object_size(seeds) >= 3);
+    const char *seed;
+    json_t *expected;
+    json_object_foreach(seeds, seed, expected) {
+        lab_stream stream;
+        lab_stream_seed(&stream, (uint32_t)strtoul(seed, NULL, 10));
+        const json_t *first = json_object_get(expected, "first16");
+        double sum = 0, last = 0;
+        for (size_t i = 0; i < 20000; i++) {
+            last = lab_stream_normal(&stream);
+            sum += last;
+            if (i < 16) CHECK(last == json_real_value(json_array_get(first, i)));
+        }
+        CHECK(last == json_real_value(json_object_get(expected, "z19999")));
+        CHECK_NEAR(sum, json_real_value(json_object_get(expected, "sum20000")), 1e-10);
+    }
+    json_decref(seeds);
+}
