@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_stream.c - the random stream is NumPy's, word by word. Expected values: golden.json, `rng`,
+/* test_stream.c - the random stream is NumPy's, word by word. Expected values: figures.json, `rng`,
  * which NumPy 1.24.2 wrote. */
 #include "stream.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static json_t *golden_seeds(void) {
-    json_t *root = json_load_file(GOLDEN_FILE, 0, NULL);
+    json_t *root = json_load_file(FIGURES_FILE, 0, NULL);
     json_t *seeds = json_incref(json_object_get(json_object_get(root, "rng"), "seeds"));
     json_decref(root);
     return seeds;
