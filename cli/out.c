@@ -165,17 +165,27 @@ void out_progress_begin(out_progress *progress, const char *label, double total_
                                .forced = choice == 1};
 }
 
-void out_progress_step(out_progress *progress, double done_flops) {
+/* What stands between the share that is done and the time left. */
+static void put_rate_or_stage(const out_progress *progress, double flops_per_second) {
     char rate[OUT_NUMBER];
+    if (progress->stage) {
+        fprintf(stderr, "%s", progress->stage);
+    } else {
+        fprintf(stderr, "%sFLOP/s", out_human(flops_per_second, rate));
+    }
+}
+
+void out_progress_step(out_progress *progress, double done_flops) {
     const double now = out_clock(), elapsed = now - progress->begin;
     if (!progress->on || done_flops <= 0 || elapsed <= 0) return;
     const bool due = elapsed >= 1 && now - progress->shown >= 0.1;
     if (!due && !progress->forced) return;
     const double left = elapsed * (progress->total - done_flops) / done_flops;
     const int seconds = left < 360000 ? (int)(left + 0.5) : 360000;
-    fprintf(stderr, "%s%s %3.0f %%   %sFLOP/s   %d:%02d:%02d left%s", progress->forced ? "" : "\r",
-            progress->label, 100 * done_flops / progress->total,
-            out_human(done_flops / elapsed, rate), seconds / 3600, seconds / 60 % 60, seconds % 60,
+    fprintf(stderr, "%s%s %3.0f %%   ", progress->forced ? "" : "\r", progress->label,
+            100 * done_flops / progress->total);
+    put_rate_or_stage(progress, done_flops / elapsed);
+    fprintf(stderr, "   %d:%02d:%02d left%s", seconds / 3600, seconds / 60 % 60, seconds % 60,
             progress->forced ? "\n" : "\033[K");
     fflush(stderr);
     progress->shown = now;

@@ -48,7 +48,8 @@ double out_clock(void);
  * one second, when standard error is a terminal (or always, if forced). */
 typedef struct out_progress {
     const char *label;
-    double total, begin, shown; /* flops, seconds, seconds */
+    double total, begin, shown; /* flops (or any unit, with `stage`), seconds, seconds */
+    const char *stage;          /* what is being done, shown in place of a rate; NULL: FLOP/s */
     bool on, forced, drawn;
 } out_progress;
 
