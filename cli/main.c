@@ -2,8 +2,8 @@
 /* main.c - the attn command: signals, the command, and a last look at standard output.
  * Tests: tests/cli/test_cli.py */
 #include "cli.h"
+#include "lab/outfile.h"
 #include "out.h"
-#include "outfile.h"
 
 #include <errno.h>
 #include <signal.h>

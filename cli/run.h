@@ -5,10 +5,10 @@
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
+#include "lab/outfile.h"
 #include "npy.h"
 #include "options.h"
 #include "out.h"
-#include "outfile.h"
 
 /* ------------------------------------------------------------------------------------- options */
 

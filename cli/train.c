@@ -3,7 +3,7 @@
  * Tests: tests/cli/test_train.py */
 #include "train.h"
 
-#include "outfile.h"
+#include "lab/outfile.h"
 
 #include <stdlib.h>
 #include <string.h>

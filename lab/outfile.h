@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* outfile.h - output files that appear complete or not at all: written beside their place under a
  * temporary name, then renamed. Pipes, devices and "-" are written directly.
- * Called by: run. Tests: tests/cli/test_cli.py */
-#ifndef CLI_OUTFILE_H
-#define CLI_OUTFILE_H
+ * Called by: the commands that write files, report. Tests: tests/cli/test_cli.py */
+#ifndef LAB_OUTFILE_H
+#define LAB_OUTFILE_H
 
 #include <stdbool.h>
 #include <stdio.h>
