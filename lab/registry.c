@@ -4,7 +4,14 @@
 #include "experiment.h"
 
 /*  symbol           id and file */
-#define LAB_EXPERIMENTS(X)
+#define LAB_EXPERIMENTS(X)                                                                          \
+    X(f1)                                                                                          \
+    X(f2)                                                                                          \
+    X(f3)                                                                                          \
+    X(f4)                                                                                          \
+    X(f5)                                                                                          \
+    X(f6)                                                                                          \
+    X(f7)
 
 #define X(name) extern const lab_experiment lab_##name;
 LAB_EXPERIMENTS(X)

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* f3_scaling.c - figure 3 of document 000: weights of random queries and keys without scaling, with
+ * it, and divided by d_k. Called by: registry. Tests: tests/lab/test_figures.c */
+#include "core/base.h"
+#include "experiment.h"
+#include "scaling.h"
+#include "series.h"
+#include "stream.h"
+
+#include <stdlib.h>
+
+enum { N = 8, SIZES = 4, LARGEST_D_K = 256 };
+static const int64_t sizes[SIZES] = {4, 16, 64, 256};
+static const char *const row_label[SIZES * N] = {
+    "d_k=4 t0",   "d_k=4 t1",   "d_k=4 t2",   "d_k=4 t3",   "d_k=4 t4",   "d_k=4 t5",
+    "d_k=4 t6",   "d_k=4 t7",   "d_k=16 t0",  "d_k=16 t1",  "d_k=16 t2",  "d_k=16 t3",
+    "d_k=16 t4",  "d_k=16 t5",  "d_k=16 t6",  "d_k=16 t7",  "d_k=64 t0",  "d_k=64 t1",
+    "d_k=64 t2",  "d_k=64 t3",  "d_k=64 t4",  "d_k=64 t5",  "d_k=64 t6",  "d_k=64 t7",
+    "d_k=256 t0", "d_k=256 t1", "d_k=256 t2", "d_k=256 t3", "d_k=256 t4", "d_k=256 t5",
+    "d_k=256 t6", "d_k=256 t7"};
+
+/* Table `summary`: one row per way to scale and d_k. */
+enum { D_K, ENTROPY, MAX, MIN, JACOBIAN_MEAN, JACOBIAN_MEDIAN, SCORE_SD, SUMMARY_COLUMNS };
+static const char *const summary_heading[] = {"d_k",           "entropy",         "max",     "min",
+                                              "jacobian_mean", "jacobian_median", "score_sd"};
+static const char *const summary_label[LAB_SCALINGS * SIZES] = {
+    "unscaled", "unscaled", "unscaled", "unscaled", "scaled", "scaled",
+    "scaled",   "scaled",   "by_d_k",   "by_d_k",   "by_d_k", "by_d_k"};
+
+static double *summary_of(const lab_data *data, lab_scaling scaling, size_t size) {
+    return lab_cell(lab_table_named(data, "summary"), (size_t)scaling * SIZES + size, 0);
+}
+
+/* Fills weights (N, N) and a row of the summary. */
+static attn_status measure_one(attn_ctx *ctx, const lab_head *head, double *weights, double *row,
+                               attn_error *err) {
+    double scores[N * N], entropy[N], largest[N], jacobian[N];
+    attn_args args;
+    lab_head_args(head, &args);
+    attn_inspection what;
+    attn_inspection_init(&what);
+    what.raw = attn_tensor_bhsd(scores, ATTN_F64, 1, 1, N, N);
+    what.weights = attn_tensor_bhsd(weights, ATTN_F64, 1, 1, N, N);
+    ATTN_TRY(attn_inspect(ctx, &args, &what, err));
+    lab_rows_measure(weights, N, entropy, largest, jacobian);
+    row[D_K] = (double)head->d_k;
+    row[ENTROPY] = lab_mean(entropy, N);
+    row[MAX] = lab_mean(largest, N);
+    row[MIN] = weights[0];
+    for (int i = 1; i < N * N; i++) row[MIN] = fmin(row[MIN], weights[i]);
+    row[JACOBIAN_MEAN] = lab_mean(jacobian, N);
+    row[JACOBIAN_MEDIAN] = lab_median(jacobian, N);
+    row[SCORE_SD] = lab_deviation(scores, (int64_t)N * N);
+    return ATTN_OK;
+}
+
+/* All d_k of one way to scale; qk: room for the largest Q and K. */
+static attn_status measure_scaling(const lab_settings *settings, lab_scaling scaling,
+                                   lab_data *data, double *qk, attn_error *err) {
+    lab_table *table = lab_table_add(data, lab_scaling_name[scaling], SIZES * N, N, lab_token_name);
+    if (!table) return attni_fail(err, ATTN_E_MEMORY, "F3: no memory for its tables");
+    table->label = row_label;
+    for (size_t i = 0; i < SIZES; i++) {
+        lab_stream stream;
+        lab_stream_seed(&stream, settings->seed);
+        lab_stream_normals(&stream, (size_t)(2 * N * sizes[i]), 1, qk);
+        const lab_head head = {.n_q = N,
+                               .n_k = N,
+                               .d_k = sizes[i],
+                               .q = qk,
+                               .k = qk + N * sizes[i],
+                               .scale = lab_scaling_factor(scaling, sizes[i])};
+        ATTN_TRY(measure_one(settings->ctx, &head, lab_cell(table, i * N, 0),
+                             summary_of(data, scaling, i), err));
+    }
+    return ATTN_OK;
+}
+
+static attn_status measure(const lab_settings *settings, lab_data *data, attn_error *err) {
+    lab_table *summary =
+        lab_table_add(data, "summary", LAB_SCALINGS * SIZES, SUMMARY_COLUMNS, summary_heading);
+    double *qk = malloc(2 * N * LARGEST_D_K * sizeof *qk);
+    attn_status status = ATTN_OK;
+    if (!summary || !qk) {
+        status = attni_fail(err, ATTN_E_MEMORY, "F3: no memory for its tables");
+        goto done;
+    }
+    summary->label = summary_label;
+    for (int s = 0; s < LAB_SCALINGS && status == ATTN_OK; s++) {
+        status = measure_scaling(settings, (lab_scaling)s, data, qk, err);
+    }
+done:
+    free(qk);
+    return status;
+}
+
+static void draw_map(const lab_data *data, lab_scaling scaling, size_t size, plot_canvas *canvas,
+                     plot_rect area) {
+    static const plot_color color[LAB_SCALINGS] = {PLOT_RED, PLOT_BLUE, PLOT_GREEN};
+    const double *summary = summary_of(data, scaling, size);
+    char title[48], note[64];
+    snprintf(title, sizeof title, "d_k = %g", summary[D_K]);
+    snprintf(note, sizeof note, "entropy %.2f, max %.2f", summary[ENTROPY], summary[MAX]);
+    const plot_heatmap map = {
+        .title = title,
+        .title_color = color[scaling],
+        .rows = N,
+        .columns = N,
+        .cell = lab_cell(lab_table_named(data, lab_scaling_name[scaling]), size * N, 0),
+        .max = 1,
+        .bar_label = size + 1 == SIZES ? "weight" : NULL,
+        .note = note};
+    plot_heatmap_draw(canvas, area, &map);
+}
+
+static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
+    static const char *const name[LAB_SCALINGS] = {"<b>Unscaled</b>\n(saturates at large d_k)",
+                                                   "<b>Scaled</b> by √d_k\n(stable)",
+                                                   "Divided by d_k\n(flattens)"};
+    static const plot_color color[LAB_SCALINGS] = {PLOT_RED, PLOT_BLUE, PLOT_GREEN};
+    const double margin = 96;
+    for (size_t s = 0; s < LAB_SCALINGS; s++) {
+        const plot_rect row = plot_grid(area, LAB_SCALINGS, 1, s, 8);
+        const plot_style style = {.size = 9, .color = color[s]};
+        plot_text(canvas,
+                  (plot_rect){row.x, row.y + row.height * 0.3, margin - 8, row.height * 0.6},
+                  &style, name[s]);
+        for (size_t i = 0; i < SIZES; i++) {
+            draw_map(data, (lab_scaling)s, i, canvas,
+                     plot_grid(plot_inset(row, margin, 0, 0, 0), 1, SIZES, i, 10));
+        }
+    }
+}
+
+static void judge(const lab_data *data, lab_finding *finding) {
+    const double *first = summary_of(data, LAB_UNSCALED, 0),
+                 *last = summary_of(data, LAB_UNSCALED, 3);
+    const double *before = summary_of(data, LAB_UNSCALED, 2);
+    const double *scaled = summary_of(data, LAB_SCALED, 3),
+                 *by_d_k = summary_of(data, LAB_BY_D_K, 3);
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < SIZES; i++) {
+        low = fmin(low, summary_of(data, LAB_SCALED, i)[ENTROPY]);
+        high = fmax(high, summary_of(data, LAB_SCALED, i)[ENTROPY]);
+    }
+    finding->verdict =
+        last[ENTROPY] < first[ENTROPY] / 2 && low > last[ENTROPY] ? LAB_HOLDS : LAB_WRONG;
+    snprintf(
+        finding->headline, LAB_TEXT,
+        "Without scaling the weights saturate: at d_k = %g the mean entropy of a row is %.2f nats, "
+        "with 1/sqrt(d_k) it is %.2f (uniform: %.2f).",
+        last[D_K], last[ENTROPY], scaled[ENTROPY], log(N));
+    snprintf(
+        finding->text, LAB_TEXT,
+        "Top row: the scores grow with d<sub>k</sub> and softmax picks one key, entropy %.2f at "
+        "%g, "
+        "%.2f at %g. Middle row: divided by √d<sub>k</sub> it stays between %.2f and %.2f. Bottom "
+        "row: divided by d<sub>k</sub> the rows become uniform (%.3f at %g). This is one draw: "
+        "from "
+        "%g to %g the unscaled entropy goes from %.3f to %.3f; F4 has the mean of many.",
+        first[ENTROPY], first[D_K], last[ENTROPY], last[D_K], low, high, by_d_k[ENTROPY],
+        by_d_k[D_K], before[D_K], last[D_K], before[ENTROPY], last[ENTROPY]);
+}
+
+const lab_experiment lab_f3 = {
+    .id = "F3",
+    .title = "Effect of scaling by √d_k",
+    .question = "What happens to the weights when the scores are not divided by √d_k?",
+    .method =
+        "n = 8; for each d_k in 4, 16, 64, 256 the stream starts again at the report's seed and "
+        "gives Q, "
+        "then K, standard normal. The same Q and K with scale 1 (unscaled), 1/√d_k (scaled) and "
+        "1/d_k. "
+        "Colours from 0 to 1 in all maps; entropy and largest weight are means over the rows.",
+    .command = "attn trace --example 003 --no-scale",
+    .seconds = 0.05,
+    .measure = measure,
+    .draw = draw,
+    .judge = judge,
+};
