@@ -11,7 +11,9 @@
     X(f4)                                                                                          \
     X(f5)                                                                                          \
     X(f6)                                                                                          \
-    X(f7)
+    X(f7)                                                                                          \
+    X(e6)                                                                                          \
+    X(e7)
 
 #define X(name) extern const lab_experiment lab_##name;
 LAB_EXPERIMENTS(X)
