@@ -134,7 +134,7 @@ const lab_experiment lab_f1 = {
               "in double by "
               "the library's layer.",
     .command = "attn report --only F1",
-    .seconds = 0.05,
+    .seconds = 0.01,
     .measure = measure,
     .draw = draw,
     .judge = judge,

@@ -137,7 +137,7 @@ const lab_experiment lab_f2 = {
         "the report has 42); the same weights and inputs run without and with the mask. One colour "
         "range for both.",
     .command = "attn trace --example 003 --causal",
-    .seconds = 0.05,
+    .seconds = 0.01,
     .measure = measure,
     .draw = draw,
     .judge = judge,

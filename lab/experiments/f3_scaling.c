@@ -173,7 +173,7 @@ const lab_experiment lab_f3 = {
         "1/d_k. "
         "Colours from 0 to 1 in all maps; entropy and largest weight are means over the rows.",
     .command = "attn trace --example 003 --no-scale",
-    .seconds = 0.05,
+    .seconds = 0.01,
     .measure = measure,
     .draw = draw,
     .judge = judge,

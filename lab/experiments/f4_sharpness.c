@@ -187,7 +187,7 @@ const lab_experiment lab_f4 = {
               "largest weight, "
               "mean over the rows of a trial.",
     .command = "attn report --only F4 --seed 7",
-    .seconds = 0.4,
+    .seconds = 0.2,
     .measure = measure,
     .draw = draw,
     .judge = judge,

@@ -303,7 +303,7 @@ const lab_experiment lab_f7 = {
               "of 400 draws "
               "(seed, seed + 1, ...), d mean of 100 draws for each d_k = d_v.",
     .command = "attn gradcheck",
-    .seconds = 2,
+    .seconds = 0.4,
     .measure = measure,
     .draw = draw,
     .judge = judge,

@@ -29,21 +29,22 @@ __attribute__((destructor)) static void free_all(void) {
     for (int i = 0; i < FIGURES; i++) lab_data_free(&measured[i]);
 }
 
+/* Fills data; false, and the test has failed, if it cannot. */
+static bool measure(const char *id, uint32_t seed, lab_data *data) {
+    const lab_experiment *experiment = experiment_named(id);
+    attn_error err = {"not registered"};
+    lab_settings settings = {.seed = seed, .threads = 1};
+    const bool done = experiment && attn_ctx_create(NULL, &settings.ctx, &err) == ATTN_OK &&
+                      experiment->measure(&settings, data, &err) == ATTN_OK;
+    attn_ctx_destroy(settings.ctx);
+    if (!done) check_failed(__FILE__, __LINE__, "%s: %s", id, err.message);
+    return done;
+}
+
 /* Tables of "F1" .. "F7" at seed 42; NULL, and the test has failed, if they cannot be had. */
 static const lab_data *tables_of(const char *id) {
     lab_data *data = &measured[id[1] - '1'];
-    if (data->n > 0) return data;
-    const lab_experiment *experiment = experiment_named(id);
-    attn_error err = {"not registered"};
-    lab_settings settings = {.seed = 42, .threads = 1};
-    if (experiment && attn_ctx_create(NULL, &settings.ctx, &err) == ATTN_OK &&
-        experiment->measure(&settings, data, &err) == ATTN_OK) {
-        attn_ctx_destroy(settings.ctx);
-        return data;
-    }
-    attn_ctx_destroy(settings.ctx);
-    check_failed(__FILE__, __LINE__, "%s: %s", id, err.message);
-    return NULL;
+    return data->n > 0 || measure(id, 42, data) ? data : NULL;
 }
 
 /* ---- comparing ---- */
@@ -385,4 +386,30 @@ TEST(f7_means_against_d_k) { /* C-6a */
     check_mean(unscaled, "mean_X", x_unscaled, 0.01);
     check_mean(scaled, "mean_W_Q", w_q, 0.01);
     check_mean(unscaled, "mean_W_Q", w_q_unscaled, 0.01);
+}
+
+/* ---- seeds ---- */
+
+TEST(f2_is_drawn_with_the_seed_after_that_of_f1) {
+    lab_data f1 = {.n = 0};
+    const lab_data *f2 = tables_of("F2");
+    if (!f2 || !measure("F1", 43, &f1)) return;
+    const lab_table *a = lab_table_named(&f1, "weights"), *b = lab_table_named(f2, "noncausal");
+    const bool same = memcmp(a->cell, b->cell, 64 * sizeof(double)) == 0;
+    lab_data_free(&f1);
+    CHECK(same);
+}
+
+TEST(another_seed_gives_other_numbers) {
+    static const char *const ids[] = {"F1", "F2", "F3", "F4", "F7"};
+    for (size_t i = 0; i < 5; i++) {
+        lab_data other = {.n = 0};
+        const lab_data *data = tables_of(ids[i]);
+        if (!data || !measure(ids[i], 7, &other)) return;
+        const lab_table *table = &data->table[0];
+        const bool differs = memcmp(table->cell, other.table[0].cell,
+                                    table->rows * table->columns * sizeof(double)) != 0;
+        lab_data_free(&other);
+        CHECK_MSG(differs, "%s does not depend on the seed", ids[i]);
+    }
 }
