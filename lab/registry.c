@@ -4,7 +4,7 @@
 #include "experiment.h"
 
 /*  symbol           id and file */
-#define LAB_EXPERIMENTS(X)                                                                          \
+#define LAB_EXPERIMENTS(X)                                                                         \
     X(f1)                                                                                          \
     X(f2)                                                                                          \
     X(f3)                                                                                          \
@@ -12,6 +12,11 @@
     X(f5)                                                                                          \
     X(f6)                                                                                          \
     X(f7)                                                                                          \
+    X(e1)                                                                                          \
+    X(e2)                                                                                          \
+    X(e3)                                                                                          \
+    X(e4)                                                                                          \
+    X(e5)                                                                                          \
     X(e6)                                                                                          \
     X(e7)
 
