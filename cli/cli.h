@@ -14,6 +14,7 @@
     X(run, "attention on .npy files, or a worked example with --demo")                             \
     X(cost, "count pairs, flops and bytes of a problem without computing it")                      \
     X(gradcheck, "compare every gradient with differences of the forward pass")                    \
+    X(verify, "every worked number and claim of the documents, computed now")                      \
     X(bench, "measure the engine against this machine's peak")                                     \
     X(train, "teach a tiny transformer a task and judge where it looks")                           \
     X(attend, "what a trained model answers, and its attention as a heatmap")                      \

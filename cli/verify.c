@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verify.c - `attn verify`: every worked number and every claim of the documents, computed now.
+ * Fails only when our own numbers differ from the exact ones on record.
+ * Tests: tests/cli/test_verify.py, tests/cli/test_verify_record.c */
+#include "verify.h"
+
+#include "out.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) .at = offsetof(verify_options, field)
+
+static const cli_option options[] = {
+    {.kind = CLI_SECTION, .name = "What"},
+    {.kind = CLI_TEXT,
+     .name = "only",
+     AT(only),
+     .value = "ID|DOCUMENT|claims|numbers",
+     .help = "one row (C-4, 004-11), one document (003), or one kind"},
+    {.kind = CLI_FLAG, .name = "wrong", AT(wrong), .help = "show only what is wrong"},
+    {.kind = CLI_UINT,
+     .name = "seed",
+     AT(seed),
+     .value = "N",
+     .help = "of the random draws; default 42, as in the documents"},
+    {.kind = CLI_SECTION, .name = "How"},
+    {.kind = CLI_FLAG, .name = "markdown", AT(markdown), .help = "print Markdown tables"},
+    {.kind = CLI_INT,
+     .name = "threads",
+     AT(threads),
+     .value = "N",
+     .min = 1,
+     .max = 1024,
+     .help = "default: all CPUs"},
+    CLI_COMMON_OPTIONS,
+};
+
+static const cli_spec spec = {
+    .command = "verify",
+    .usage = "verify [--only ID|DOCUMENT|claims|numbers] [options]",
+    .about = "Computes every worked number of the documents 001 to 004 and tests every claim\n"
+             "of 000 to 004: what is stated, what comes out now, the verdict (holds, holds if,\n"
+             "wrong) and one line why. Exit code 1 says that one of our own computations\n"
+             "differs from the exact value on record, never that a document is wrong.",
+    .notes = {{"Examples", "  attn verify --only 001\n"
+                           "  attn verify --only C-4\n"
+                           "  attn verify --wrong\n"
+                           "  attn verify --markdown > corrections.md\n"}},
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+};
+
+static const char *const documents[] = {"000", "001", "002", "003", "004"};
+enum { N_DOCUMENTS = sizeof documents / sizeof *documents };
+
+bool verify_is_of(const lab_claim *claim, const char *document) {
+    return strncmp(claim->document, document, 3) == 0;
+}
+
+/* ------------------------------------------------------------------------------------ choosing */
+
+static bool wanted(const verify_options *o, const lab_claim *claim, bool number) {
+    if (!o->only) return true;
+    if (strcmp(o->only, "claims") == 0) return !number;
+    if (strcmp(o->only, "numbers") == 0) return number;
+    return strcmp(o->only, claim->id) == 0 || strstr(claim->document, o->only) != NULL;
+}
+
+static void choose(const verify_options *o, lab_claim_list list, const char *document, bool number,
+                   verify_result *result) {
+    for (size_t i = 0; i < list.n; i++) {
+        const lab_claim *claim = &list.claim[i];
+        if (verify_is_of(claim, document) && wanted(o, claim, number))
+            result->row[result->n++] = (verify_row){.claim = claim, .number = number};
+    }
+}
+
+/* --------------------------------------------------------------------------------------- doing */
+
+typedef struct verify_clock {
+    out_progress progress;
+    double before, weight; /* seconds expected of the rows done, and of this one */
+} verify_clock;
+
+static double seconds_of(const lab_claim *claim) { return claim->seconds + 0.002; }
+
+static void listen(void *arg, double done) {
+    verify_clock *clock = arg;
+    out_progress_step(&clock->progress, clock->before + done * clock->weight);
+}
+
+static attn_status test_all(const lab_settings *settings, verify_clock *clock,
+                            verify_result *result, attn_error *error) {
+    for (size_t i = 0; i < result->n; i++) {
+        verify_row *row = &result->row[i];
+        clock->weight = seconds_of(row->claim);
+        clock->progress.stage = row->claim->id;
+        row->outcome = (lab_outcome){.agrees = true};
+        const attn_status status = row->claim->test(settings, row->claim, &row->outcome, error);
+        if (status != ATTN_OK) {
+            out_progress_end(&clock->progress);
+            out_error(spec.command, "%s: %s: %s", row->claim->id, attn_strerror(status),
+                      error->message);
+            return status;
+        }
+        clock->before += clock->weight;
+        out_progress_step(&clock->progress, clock->before);
+    }
+    out_progress_end(&clock->progress);
+    return ATTN_OK;
+}
+
+static attn_status run(const verify_options *o, verify_result *result) {
+    attn_ctx_options wish;
+    attn_ctx *ctx;
+    attn_error error = {""};
+    verify_clock clock = {0};
+    double total = 0;
+    attn_ctx_options_init(&wish);
+    wish.threads = (int)o->threads;
+    attn_status status = attn_ctx_create(&wish, &ctx, &error);
+    if (status != ATTN_OK) {
+        out_error(spec.command, "%s", error.message);
+        return status;
+    }
+    for (size_t i = 0; i < result->n; i++) total += seconds_of(result->row[i].claim);
+    const lab_settings settings = {.seed = (uint32_t)o->seed,
+                                   .threads = attn_ctx_threads(ctx),
+                                   .ctx = ctx,
+                                   .progress = listen,
+                                   .progress_arg = &clock};
+    out_progress_begin(&clock.progress, "verify", total, 0);
+    const double begin = out_clock();
+    status = test_all(&settings, &clock, result, &error);
+    result->seconds = out_clock() - begin;
+    attn_ctx_destroy(ctx);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------- saying */
+
+static bool all_agree(const verify_result *result) {
+    for (size_t i = 0; i < result->n; i++) {
+        if (!result->row[i].outcome.agrees) return false;
+    }
+    return true;
+}
+
+static int print(const verify_options *o, const verify_result *result) {
+    if (o->common.json)
+        return verify_print_json(result);
+    else if (o->markdown)
+        verify_print_markdown(o, result);
+    else
+        verify_print_text(o, result);
+    return CLI_OK;
+}
+
+int verify_lists(const verify_options *o, lab_claim_list numbers, lab_claim_list claims) {
+    verify_result result = {.row = calloc(numbers.n + claims.n + 1, sizeof *result.row)};
+    int code = CLI_FAILED;
+    if (!result.row) {
+        out_error(spec.command, "out of memory");
+        return code;
+    }
+    for (int i = 0; i < N_DOCUMENTS; i++) {
+        choose(o, numbers, documents[i], true, &result);
+        choose(o, claims, documents[i], false, &result);
+    }
+    if (result.n == 0) {
+        out_error(spec.command, "--only %s: no such row", o->only);
+        out_hint(
+            "ids are 001-01 .. 004-25 and C-1 .. C-50; documents 000 .. 004; or: claims, numbers");
+        code = CLI_USAGE;
+    } else if (run(o, &result) == ATTN_OK) {
+        code = print(o, &result);
+        if (code == CLI_OK && !all_agree(&result)) code = CLI_FAILED;
+    }
+    free(result.row);
+    return code;
+}
+
+int cmd_verify(int argc, char **argv) {
+    verify_options o = {.seed = 42};
+    const int code = cli_parse(&spec, argc, argv, &o);
+    if (code != CLI_GO) return code;
+    if (o.seed > UINT32_MAX) {
+        out_error(spec.command, "--seed %llu: expected at most %u", (unsigned long long)o.seed,
+                  UINT32_MAX);
+        return CLI_USAGE;
+    }
+    return verify_lists(&o, lab_worked_numbers(), lab_claims());
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* work.c - see work.h. */
+#include "work.h"
+
+#include "core/base.h"
+
+#include <math.h>
+
+static attn_tensor absent(int64_t heads, int64_t n, int64_t d) {
+    return attn_tensor_bhsd(NULL, ATTN_F32, 1, heads, n, d);
+}
+
+attn_status lab_work(attn_ctx *ctx, const lab_work_shape *shape, attn_cost_info *cost,
+                     attn_error *err) {
+    attn_args args;
+    attn_args_init(&args);
+    args.q = args.k = args.v = absent(shape->heads, shape->n, shape->d);
+    return attn_cost(ctx, &args, cost, err);
+}
+
+attn_status lab_gpt3_flops(attn_ctx *ctx, double flops[LAB_GPT3_READINGS], attn_error *err) {
+    static const lab_work_shape shape[] = {{16384, 128, 96}, {16384, 64, 8}, {2048, 128, 96}};
+    for (int i = 0; i < 3; i++) {
+        attn_cost_info cost;
+        ATTN_TRY(lab_work(ctx, &shape[i], &cost, err));
+        flops[i] = 96 * cost.flops;
+    }
+    flops[3] = 2 * 174.6e9 * 2048; /* 2 flops per weight and position */
+    return ATTN_OK;
+}
+
+bool lab_gpt3_reading(const double flops[LAB_GPT3_READINGS], double stated) {
+    for (int i = 0; i < LAB_GPT3_READINGS; i++) {
+        if (fabs(flops[i] / stated - 1) < 0.15 || fabs(flops[i] / 2 / stated - 1) < 0.15)
+            return true;
+    }
+    return false;
+}
+
+attn_status lab_longformer_pairs(int64_t n, double *pairs, attn_error *err) {
+    attn_mask *mask;
+    ATTN_TRY(attn_mask_longformer(n, 256, 64, &mask, err));
+    *pairs = (double)attn_mask_count(mask);
+    attn_mask_destroy(mask);
+    return ATTN_OK;
+}
+
+double lab_rnn_multiplies(int64_t n, int64_t d) {
+    double count = 0;
+    for (int64_t t = 0; t < n; t++) {
+        for (int64_t row = 0; row < d; row++)
+            count += (double)(d + d); /* a row of W h and of U x */
+    }
+    return count;
+}
+
+attn_status lab_linformer_check(attn_ctx *ctx, lab_linformer_shapes *shapes, attn_error *err) {
+    enum { N = 512, K = 256, D = 64 };
+    attn_args args;
+    attn_cost_info cost;
+    const int64_t e_columns = K, k_rows = N;
+    shapes->product_fits = e_columns == k_rows;
+    attn_args_init(&args);
+    args.q = absent(1, N, D);
+    args.k = absent(1, K, D); /* E K, with E k x n */
+    args.v = absent(1, N, D);
+    shapes->only_keys = attn_cost(ctx, &args, &cost, NULL);
+    args.v = absent(1, K, D); /* F V */
+    const attn_status status = attn_cost(ctx, &args, &cost, err);
+    shapes->projected_values = status == ATTN_OK;
+    return status;
+}
