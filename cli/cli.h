@@ -18,6 +18,7 @@
     X(bench, "measure the engine against this machine's peak")                                     \
     X(train, "teach a tiny transformer a task and judge where it looks")                           \
     X(attend, "what a trained model answers, and its attention as a heatmap")                      \
+    X(learn, "the book: what attention is, page by page, and a quiz")                              \
     X(info, "what this machine and this build offer")                                              \
     X(selftest, "check the engine on this machine, in about a second")                             \
     X(help, "explain a command: attn help run")
