@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* canvas.c - pages to draw on: PDF, SVG or PNG through one cairo context. The file grows under
- * another name beside it and takes its own when it is whole, so that nobody sees half a picture.
+/* canvas.c - pages to draw on: PDF, SVG or PNG through one cairo context. Files
+ * appear whole or not at all (outfile.h).
  * Called by: all who draw. Touches: cairo, the file it is told. Tests: tests/lab/test_plot.c */
 #include "ink.h"
 
@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const double pixels_per_point = 2;
 
@@ -20,7 +19,7 @@ static cairo_status_t write_file(void *closure, const unsigned char *bytes, unsi
     plot_canvas *canvas = closure;
     if (canvas->write_errno != 0) return CAIRO_STATUS_WRITE_ERROR;
     errno = 0;
-    if (fwrite(bytes, 1, n, canvas->file) == n) return CAIRO_STATUS_SUCCESS;
+    if (fwrite(bytes, 1, n, canvas->file.stream) == n) return CAIRO_STATUS_SUCCESS;
     canvas->write_errno = errno != 0 ? errno : EIO;
     return CAIRO_STATUS_WRITE_ERROR;
 }
@@ -69,20 +68,13 @@ static void paint_paper(plot_canvas *canvas) {
 static void discard(plot_canvas *canvas) {
     if (canvas->pango) g_object_unref(canvas->pango);
     if (canvas->cr) cairo_destroy(canvas->cr);
-    if (canvas->surface) cairo_surface_destroy(canvas->surface);
-    if (canvas->file) fclose(canvas->file);
-    free(canvas->path);
-    free(canvas->partial);
+    if (canvas->surface) cairo_surface_destroy(canvas->surface); /* may write: before its file */
+    outfile_discard(&canvas->file);
     free(canvas);
 }
 
-static attn_status fail_to_write(attn_error *err, const char *path, int reason) {
-    return attni_fail(err, ATTN_E_VALUE, "path: '%.120s' cannot be written: %.60s", path,
-                      strerror(reason));
-}
-
 static attn_status check_output(const plot_output *output, attn_error *err) {
-    const double largest = 14400; /* of PDF; a PNG of that size would not fit into memory */
+    const double largest = 14400; /* of PDF */
     if (output->path == NULL || output->path[0] == 0) {
         return attni_fail(err, ATTN_E_VALUE, "path: empty, expected the name of a file");
     }
@@ -91,22 +83,13 @@ static attn_status check_output(const plot_output *output, attn_error *err) {
         return attni_fail(err, ATTN_E_VALUE, "page: %g x %g points, expected 1 .. %g each",
                           output->width, output->height, largest);
     }
-    if (access(output->path, F_OK) == 0 && access(output->path, W_OK) != 0) {
-        return fail_to_write(err, output->path, errno);
-    }
     return ATTN_OK;
 }
 
-static attn_status open_partial(plot_canvas *canvas, const char *path, attn_error *err) {
-    const size_t size = strlen(path) + sizeof ".part";
-    canvas->path = strdup(path);
-    canvas->partial = malloc(size);
-    if (canvas->path == NULL || canvas->partial == NULL) {
-        return attni_fail(err, ATTN_E_MEMORY, "path: no memory for its name");
-    }
-    snprintf(canvas->partial, size, "%s.part", path);
-    canvas->file = fopen(canvas->partial, "wb");
-    return canvas->file ? ATTN_OK : fail_to_write(err, path, errno);
+static attn_status open_file(plot_canvas *canvas, const char *path, attn_error *err) {
+    char reason[160];
+    if (outfile_open(&canvas->file, path, reason, sizeof reason)) return ATTN_OK;
+    return attni_fail(err, ATTN_E_VALUE, "path: '%.80s' %s", path, reason);
 }
 
 attn_status plot_open(const plot_output *output, plot_canvas **canvas, attn_error *err) {
@@ -118,7 +101,7 @@ attn_status plot_open(const plot_output *output, plot_canvas **canvas, attn_erro
     c->theme = output->theme;
     c->width = output->width;
     c->height = output->height;
-    attn_status status = open_partial(c, output->path, err);
+    attn_status status = open_file(c, output->path, err);
     if (status != ATTN_OK) goto done;
 
     c->surface = create_surface(c, output->title);
@@ -126,7 +109,6 @@ attn_status plot_open(const plot_output *output, plot_canvas **canvas, attn_erro
     if (cairo_status(c->cr) != CAIRO_STATUS_SUCCESS) {
         status = attni_fail(err, ATTN_E_MEMORY, "page: %g x %g points cannot be drawn on: %s",
                             c->width, c->height, cairo_status_to_string(cairo_status(c->cr)));
-        remove(c->partial);
         goto done;
     }
     c->pango = create_pango(c->cr); /* before the scale, which would change how text is measured */
@@ -148,36 +130,37 @@ void plot_next_page(plot_canvas *canvas) {
     paint_paper(canvas);
 }
 
-/* Writes what is still in cairo's and libc's hands; 0 or the reason. */
-static int finish_file(plot_canvas *canvas) {
+/* Writes what is still in cairo's hands and gives the file its name. */
+static attn_status finish_file(plot_canvas *canvas, attn_error *err) {
+    char reason[160];
     if (canvas->format == PLOT_PNG) {
         cairo_surface_write_to_png_stream(canvas->surface, write_file, canvas);
     }
     cairo_surface_finish(canvas->surface);
-    if (canvas->write_errno == 0 && fflush(canvas->file) != 0) canvas->write_errno = errno;
-    fclose(canvas->file);
-    canvas->file = NULL;
-    if (canvas->write_errno == 0 && rename(canvas->partial, canvas->path) != 0) {
-        canvas->write_errno = errno;
+    const cairo_status_t finished = cairo_surface_status(canvas->surface);
+    if (canvas->write_errno != 0) {
+        snprintf(reason, sizeof reason, "cannot be written: %s", strerror(canvas->write_errno));
+    } else if (finished != CAIRO_STATUS_SUCCESS) {
+        snprintf(reason, sizeof reason, "was not drawn: %s", cairo_status_to_string(finished));
+    } else if (outfile_close(&canvas->file, reason, sizeof reason) &&
+               outfile_commit(&canvas->file, reason, sizeof reason)) {
+        return ATTN_OK;
     }
-    return canvas->write_errno;
+    return attni_fail(err, ATTN_E_VALUE, "path: '%.80s' %s",
+                      canvas->file.path ? canvas->file.path : "-", reason);
 }
 
 attn_status plot_close(plot_canvas *canvas, attn_error *err) {
     if (canvas == NULL) return ATTN_OK;
-    attn_status status = ATTN_OK;
+    attn_status status;
     const cairo_status_t drawn = cairo_status(canvas->cr);
     if (drawn != CAIRO_STATUS_SUCCESS && canvas->write_errno == 0) {
         status = attni_fail(err, ATTN_E_MEMORY, "canvas: the drawing failed: %s",
                             cairo_status_to_string(drawn));
     } else if (canvas->page_not_allowed) {
         status = attni_fail(err, ATTN_E_VALUE, "format: a second page, only PDF has several");
-    } else if (finish_file(canvas) != 0) {
-        status = fail_to_write(err, canvas->path, canvas->write_errno);
-    }
-    if (status != ATTN_OK) {
-        cairo_surface_finish(canvas->surface); /* before its file is closed */
-        remove(canvas->partial);
+    } else {
+        status = finish_file(canvas, err);
     }
     discard(canvas);
     return status;

@@ -4,10 +4,10 @@
 #ifndef PLOT_INK_H
 #define PLOT_INK_H
 
+#include "outfile.h"
 #include "plot.h"
 
 #include <pango/pangocairo.h>
-#include <stdio.h>
 
 struct plot_canvas {
     cairo_t *cr;
@@ -16,8 +16,7 @@ struct plot_canvas {
     plot_format format;
     plot_theme theme;
     double width, height;
-    char *path, *partial; /* the file is written under the second name, then renamed */
-    FILE *file;
+    outfile file;
     int write_errno;       /* of the first write that failed, or 0 */
     bool page_not_allowed; /* a second page was asked of a format that has one */
 };
@@ -42,7 +41,12 @@ void plot_set_rgb(plot_canvas *canvas, plot_rgb color);
 
 /* ---- text ---- */
 
-enum { PLOT_TITLE_SIZE = 11, PLOT_LABEL_SIZE = 9, PLOT_TICK_SIZE = 8 };
+/* Sizes of type for a picture in this area: 11, 9 and 8 points, less for small multiples. */
+typedef struct plot_type {
+    double title, label, tick;
+} plot_type;
+
+plot_type plot_type_for(plot_rect area);
 
 typedef struct plot_size {
     double width, height;
@@ -61,5 +65,22 @@ void plot_label(plot_canvas *canvas, double x, double y, const plot_style *style
 /* As plot_label, in a colour of its own, e.g. on a cell. */
 void plot_label_rgb(plot_canvas *canvas, double x, double y, const plot_style *style,
                     const char *text, plot_rgb color);
+/* As plot_label, with paper around the letters, for words over lines. */
+void plot_label_over(plot_canvas *canvas, double x, double y, const plot_style *style,
+                     const char *text);
+
+typedef struct plot_words {
+    char c[40];
+} plot_words;
+
+/* A value as its format writes it, with a true minus sign and no negative zero. */
+plot_words plot_number(const char *format, double value);
+
+/* A title over area, one or two lines; returns what is left of area below it. */
+plot_rect plot_title(plot_canvas *canvas, plot_rect area, const plot_style *style,
+                     const char *title);
+/* Height of a label that may take two lines of this width; 0 for NULL or "". */
+double plot_label_height(plot_canvas *canvas, double width, const plot_style *style,
+                         const char *text);
 
 #endif

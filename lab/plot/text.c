@@ -5,6 +5,7 @@
 #include "ink.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double smallest = 2.5; /* points; below that nothing is drawn */
 
@@ -70,8 +71,12 @@ static plot_rect extents(PangoLayout *layout) {
 
 static bool fits(plot_rect box, double width, double height) {
     const double rounding = 0.02;
-    return box.x >= -rounding && box.x + box.width <= width + rounding &&
-           box.height <= height + rounding;
+    return box.width <= width + rounding && box.height <= height + rounding;
+}
+
+/* How far to move a layout so that slanted letters do not hang out of its width. */
+static double shift(plot_rect box, double width) {
+    return box.x < 0 ? -box.x : fmin(width - box.x - box.width, 0);
 }
 
 /* The largest setting of text that fits area: first only smaller, then, when that would be tiny,
@@ -102,7 +107,8 @@ static double text_at(plot_canvas *canvas, plot_rect area, const plot_style *sty
     PangoLayout *layout = fit(canvas, area, style, text);
     if (layout == NULL) return 0;
     const plot_rect box = extents(layout);
-    show(canvas, layout, area.x, area.y - box.y + drop * fmax(area.height - box.height, 0),
+    show(canvas, layout, area.x + shift(box, area.width),
+         area.y - box.y + drop * fmax(area.height - box.height, 0),
          plot_text_rgb(canvas->theme, style->color));
     g_object_unref(layout);
     return box.height;
@@ -142,16 +148,74 @@ plot_size plot_measure(plot_canvas *canvas, const plot_style *style, const char 
     return (plot_size){box.width, box.height};
 }
 
+typedef struct layout_origin {
+    double x, y;
+} layout_origin;
+
+/* The origin of a layout whose left, middle or right is to be at x, its middle at y. */
+static layout_origin place(PangoLayout *layout, double x, double y, plot_align align) {
+    const plot_rect box = extents(layout);
+    const double share = align == PLOT_LEFT ? 0 : align == PLOT_CENTER ? 0.5 : 1;
+    return (layout_origin){x - box.x - share * box.width, y - box.y - box.height / 2};
+}
+
 void plot_label_rgb(plot_canvas *canvas, double x, double y, const plot_style *style,
                     const char *text, plot_rgb color) {
     PangoLayout *layout = lay_out(canvas, style, text, style->size, -1);
-    const plot_rect box = extents(layout);
-    const double share = style->align == PLOT_LEFT ? 0 : style->align == PLOT_CENTER ? 0.5 : 1;
-    show(canvas, layout, x - box.x - share * box.width, y - box.y - box.height / 2, color);
+    const layout_origin origin = place(layout, x, y, style->align);
+    show(canvas, layout, origin.x, origin.y, color);
     g_object_unref(layout);
 }
 
 void plot_label(plot_canvas *canvas, double x, double y, const plot_style *style,
                 const char *text) {
     plot_label_rgb(canvas, x, y, style, text, plot_text_rgb(canvas->theme, style->color));
+}
+
+void plot_label_over(plot_canvas *canvas, double x, double y, const plot_style *style,
+                     const char *text) {
+    PangoLayout *layout = lay_out(canvas, style, text, style->size, -1);
+    const layout_origin origin = place(layout, x, y, style->align);
+    cairo_move_to(canvas->cr, origin.x, origin.y);
+    pango_cairo_layout_path(canvas->cr, layout);
+    plot_set_rgb(canvas, plot_paper(canvas->theme));
+    cairo_set_line_width(canvas->cr, 2.5);
+    cairo_set_line_join(canvas->cr, CAIRO_LINE_JOIN_ROUND);
+    cairo_stroke(canvas->cr);
+    show(canvas, layout, origin.x, origin.y, plot_text_rgb(canvas->theme, style->color));
+    g_object_unref(layout);
+}
+
+/* ---- what pictures have in common ---- */
+
+plot_words plot_number(const char *format, double value) {
+    char plain[36];
+    plot_words words;
+    snprintf(plain, sizeof plain, format, value);
+    const bool is_negative = plain[0] == '-';
+    const char *digits = plain + is_negative;
+    const bool is_zero = strpbrk(digits, "123456789naif") == NULL;
+    snprintf(words.c, sizeof words.c, "%s%s", is_negative && !is_zero ? "−" : "", digits);
+    return words;
+}
+
+plot_type plot_type_for(plot_rect area) {
+    if (area.width >= 230 && area.height >= 170) return (plot_type){11, 9, 8};
+    if (area.width >= 120 && area.height >= 100) return (plot_type){9.5, 8, 7};
+    return (plot_type){8, 7, 6};
+}
+
+double plot_label_height(plot_canvas *canvas, double width, const plot_style *style,
+                         const char *text) {
+    if (text == NULL || text[0] == 0) return 0;
+    const double one = plot_measure(canvas, style, "x").height;
+    return fmin(plot_text_height(canvas, width, style, text), 2.2 * one);
+}
+
+plot_rect plot_title(plot_canvas *canvas, plot_rect area, const plot_style *style,
+                     const char *title) {
+    const double height = plot_label_height(canvas, area.width, style, title), gap = 5;
+    if (height == 0 || height > area.height / 3) return area;
+    plot_text(canvas, (plot_rect){area.x, area.y, area.width, height}, style, title);
+    return plot_inset(area, 0, height + gap, 0, 0);
 }
