@@ -29,7 +29,7 @@ enum { LAB_TEXT = 600 };
 
 typedef struct lab_finding {
     lab_verdict verdict;
-    char headline[LAB_TEXT]; /* one sentence with measured numbers, for the summary */
+    char headline[LAB_TEXT]; /* one sentence with measured numbers, plain text, for the summary */
     char text[LAB_TEXT]; /* what to see in the figure: two or three sentences, as Pango markup */
 } lab_finding;
 

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pages.c - how the document looks: cover, findings, one page a figure, corrections, method. Every
+ * number on a page comes from the report. See pages.h. */
+#include "report/pages.h"
+
+#include <cairo.h>
+#include <pango/pango.h>
+
+#include <glib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MARGIN = 48, GAP = 12 };
+
+typedef struct book {
+    const lab_report_options *options;
+    const lab_report *report;
+    plot_canvas *canvas;
+    int page; /* the one being drawn, from 1 */
+} book;
+
+static const plot_style heading = {.size = 20, .bold = true};
+static const plot_style body = {.size = 10};
+static const plot_style small = {.size = 8.5};
+static const plot_style faint = {.size = 8.5, .color = PLOT_FAINT};
+static const plot_style command_style = {.size = 8, .mono = true, .color = PLOT_FAINT};
+
+static plot_rect inside(const book *b) {
+    return plot_inset(plot_page(b->canvas), MARGIN, MARGIN - 8, MARGIN, MARGIN);
+}
+
+/* Takes `height` from the top of what is left of an area. */
+static plot_rect take(plot_rect *left, double height) {
+    const plot_rect top = {left->x, left->y, left->width, height};
+    left->y += height;
+    left->height -= height;
+    return top;
+}
+
+/* Text at the top of what is left, and `after` points of air below it. */
+static void put(const book *b, plot_rect *left, const plot_style *style, double after,
+                const char *markup) {
+    take(left, plot_text(b->canvas, *left, style, markup) + after);
+}
+
+static void begin_page(book *b) {
+    if (b->page > 0) plot_next_page(b->canvas);
+    b->page++;
+}
+
+static void put_footer(const book *b) {
+    const plot_rect page = plot_page(b->canvas);
+    const plot_rect line = {MARGIN, page.height - 34, page.width - 2 * MARGIN, 14};
+    plot_style style = {.size = 8, .color = PLOT_FAINT};
+    char text[80];
+    snprintf(text, sizeof text, "Scaled Dot-Product Attention Analysis · seed %u",
+             (unsigned)b->options->seed);
+    plot_text(b->canvas, line, &style, text);
+    style.align = PLOT_RIGHT;
+    snprintf(text, sizeof text, "%d", b->page);
+    plot_text(b->canvas, line, &style, text);
+}
+
+/* A new page with a title; what is left of it. */
+static plot_rect open_page(book *b, const char *title, const char *subtitle) {
+    begin_page(b);
+    put_footer(b);
+    plot_rect left = inside(b);
+    put(b, &left, &heading, 2, title);
+    put(b, &left, &(plot_style){.size = 10.5, .color = PLOT_FAINT}, GAP, subtitle);
+    return left;
+}
+
+/* ---- cover ---- */
+
+static void draw_cover(book *b) {
+    begin_page(b);
+    const plot_rect page = plot_page(b->canvas);
+    plot_rect left = plot_inset(page, 80, page.height * 0.2, 80, 40);
+    plot_style style = {.size = 40, .bold = true, .align = PLOT_CENTER};
+    put(b, &left, &style, 6, "Self-Attention");
+    style = (plot_style){.size = 18, .align = PLOT_CENTER};
+    put(b, &left, &style, 8, "Scaled Dot-Product Attention Analysis");
+    style = (plot_style){.size = 12, .align = PLOT_CENTER, .color = PLOT_FAINT};
+    put(b, &left, &style, 28, "Visualizations, Scaling Analysis, and Gradient Flow");
+    const plot_rect box = {page.width / 2 - 190, left.y, 380, 84};
+    plot_box(b->canvas, box, PLOT_BLUE, false);
+    plot_formula(b->canvas, box, 22);
+    take(&left, box.height + 26);
+    char seed[40];
+    snprintf(seed, sizeof seed, "SEED = %u", (unsigned)b->options->seed);
+    style = (plot_style){.size = 13, .bold = true, .align = PLOT_CENTER};
+    put(b, &left, &style, 0, seed);
+    style = (plot_style){.size = 9, .align = PLOT_CENTER, .color = PLOT_FAINT};
+    const plot_rect foot = {MARGIN, page.height - 60, page.width - 2 * MARGIN, 30};
+    char line[160];
+    snprintf(line, sizeof line,
+             "The attention series · every number computed by attn %s when this file was written",
+             attn_version());
+    plot_text(b->canvas, foot, &style, line);
+}
+
+/* ---- findings ---- */
+
+static plot_color color_of(lab_verdict verdict) {
+    static const plot_color colors[] = {PLOT_GREEN, PLOT_ORANGE, PLOT_RED, PLOT_BLUE};
+    return colors[verdict];
+}
+
+/* A verdict, a sentence, and where to see it. */
+static void put_finding(const book *b, plot_rect *left, const char *number,
+                        const lab_result *result) {
+    enum { NUMBER = 30, VERDICT = 74, WHERE = 34 };
+    const plot_style big = {.size = 15, .bold = true, .color = PLOT_FAINT};
+    const plot_style verdict = {
+        .size = 9.5, .bold = true, .color = color_of(result->finding.verdict)};
+    const plot_style where = {.size = 9, .color = PLOT_FAINT, .align = PLOT_RIGHT};
+    const double width = left->width - NUMBER - VERDICT - WHERE - GAP;
+    char *headline = g_markup_escape_text(result->finding.headline, -1);
+    const double height = plot_text_height(b->canvas, width, &body, headline);
+    const plot_rect row = take(left, fmax(height, 20) + GAP);
+    plot_text(b->canvas, (plot_rect){row.x, row.y - 4, NUMBER, 24}, &big, number);
+    plot_text(b->canvas, (plot_rect){row.x + NUMBER, row.y, VERDICT, 16}, &verdict,
+              lab_verdict_name(result->finding.verdict));
+    plot_text(b->canvas, (plot_rect){row.x + NUMBER + VERDICT, row.y, width, height + 1}, &body,
+              headline);
+    plot_text(b->canvas, (plot_rect){row.x + row.width - WHERE, row.y, WHERE, 16}, &where,
+              result->experiment->id);
+    plot_line(b->canvas, row.x, row.y + row.height - GAP / 2.0, row.x + row.width,
+              row.y + row.height - GAP / 2.0, PLOT_FAINT, 0.3);
+    g_free(headline);
+}
+
+static bool is_numbered(const lab_result *result) {
+    for (int i = 0; i < LAB_FINDINGS; i++) {
+        if (strcmp(lab_finding_ids[i], result->experiment->id) == 0) return true;
+    }
+    return false;
+}
+
+static void draw_summary(book *b) {
+    plot_rect left =
+        open_page(b, "Summary of Findings",
+                  "The seven findings of document 000, with the numbers measured here. "
+                  "Right: the page that shows it.");
+    for (int i = 0; i < LAB_FINDINGS; i++) {
+        const lab_result *result = lab_report_find(b->report, lab_finding_ids[i]);
+        char number[8];
+        snprintf(number, sizeof number, "%d", i + 1);
+        if (result) put_finding(b, &left, number, result);
+    }
+}
+
+static void draw_further(book *b) {
+    plot_rect left =
+        open_page(b, "Further findings", "What the figures beyond document 000's list show.");
+    for (size_t i = 0; i < b->report->n; i++) {
+        const lab_result *result = &b->report->result[i];
+        if (!is_numbered(result)) put_finding(b, &left, "", result);
+    }
+}
+
+/* ---- figures ---- */
+
+static void draw_figure_page(book *b, const lab_result *result) {
+    enum { NOTES = 112 };
+    const lab_experiment *e = result->experiment;
+    char title[200], markup[2 * LAB_TEXT];
+    snprintf(title, sizeof title, "%s  %s", e->id, e->title);
+    plot_rect left = open_page(b, title, e->question);
+    const plot_rect figure = take(&left, left.height - NOTES);
+    e->draw(&result->data, b->canvas, figure);
+    take(&left, GAP);
+    const plot_rect see = {left.x, left.y, left.width * 0.58 - GAP, left.height};
+    const plot_rect how = {left.x + left.width * 0.58, left.y, left.width * 0.42, left.height};
+    snprintf(markup, sizeof markup, "<b>What to see.</b> %s", result->finding.text);
+    plot_text(b->canvas, see, &(plot_style){.size = 9.5}, markup);
+    plot_rect rest = how;
+    snprintf(markup, sizeof markup, "<b>Method.</b> %s", e->method);
+    rest.height -= 16;
+    take(&rest, plot_text(b->canvas, rest, &faint, markup) + 3);
+    rest.height += 16;
+    char *command = g_markup_escape_text(e->command, -1);
+    plot_text(b->canvas, rest, &command_style, command);
+    g_free(command);
+}
+
+void lab_figure_draw(const lab_result *result, plot_canvas *canvas) {
+    plot_rect left = plot_inset(plot_page(canvas), 20, 16, 20, 14);
+    const plot_style title = {.size = 13, .bold = true};
+    take(&left, plot_text(canvas, left, &title, result->experiment->title) + 8);
+    result->experiment->draw(&result->data, canvas, left);
+}
+
+/* ---- corrections ---- */
+
+enum { CELLS = 5 };
+static const double share[CELLS] = {0.08, 0.21, 0.22, 0.22, 0.27}; /* of the width */
+
+static double row_height(const book *b, double width, const char *const cell[CELLS]) {
+    double height = 0;
+    for (int c = 0; c < CELLS; c++) {
+        height = fmax(height, plot_text_height(b->canvas, width * share[c] - 8, &small, cell[c]));
+    }
+    return height;
+}
+
+static void put_row(const book *b, plot_rect row, const plot_style *style,
+                    const char *const cell[CELLS]) {
+    double x = row.x;
+    for (int c = 0; c < CELLS; c++) {
+        const double width = row.width * share[c];
+        plot_text(b->canvas, (plot_rect){x, row.y, width - 8, row.height}, style, cell[c]);
+        x += width;
+    }
+    plot_line(b->canvas, row.x, row.y + row.height + 2, row.x + row.width, row.y + row.height + 2,
+              PLOT_FAINT, 0.3);
+}
+
+static plot_rect open_corrections(book *b) {
+    static const char *const titles[CELLS] = {"Id", "Subject", "Stated", "Computed", "Why"};
+    const plot_style style = {.size = 8.5, .bold = true};
+    plot_rect left = open_page(b, "Corrections to the documents",
+                               "What they state and what the computation gives. `attn verify` "
+                               "prints every statement, also those that hold.");
+    put_row(b, take(&left, 14), &style, titles);
+    take(&left, 5);
+    return left;
+}
+
+static void draw_corrections(book *b) {
+    plot_rect left = {0};
+    for (size_t i = 0; i < b->report->n_corrections; i++) {
+        const lab_correction *c = &b->report->correction[i];
+        char *cell[CELLS];
+        const char *const raw[CELLS] = {c->claim->id, c->claim->subject, c->claim->stated,
+                                        c->outcome.computed, c->outcome.why};
+        for (int k = 0; k < CELLS; k++) cell[k] = g_markup_escape_text(raw[k], -1);
+        const char *const *text = (const char *const *)cell;
+        const double width = inside(b).width, height = row_height(b, width, text);
+        if (left.height < height + 8) left = open_corrections(b);
+        put_row(b, take(&left, height), &small, text);
+        take(&left, 5);
+        for (int k = 0; k < CELLS; k++) g_free(cell[k]);
+    }
+}
+
+/* ---- method ---- */
+
+/* A name in bold and what belongs to it. */
+static void put_fact(const book *b, plot_rect *left, const char *name, const char *text) {
+    enum { NAME = 96 };
+    const plot_style bold = {.size = 9.5, .bold = true};
+    const plot_style plain = {.size = 9.5};
+    char *escaped = g_markup_escape_text(text, -1);
+    const plot_rect cell = {left->x + NAME, left->y, left->width - NAME, left->height};
+    plot_text(b->canvas, (plot_rect){left->x, left->y, NAME, 16}, &bold, name);
+    take(left, plot_text(b->canvas, cell, &plain, escaped) + 5);
+    g_free(escaped);
+}
+
+static void put_machine(const book *b, plot_rect *left) {
+    attn_cpu cpu;
+    char text[400];
+    attn_cpu_info(&cpu);
+    snprintf(text, sizeof text, "%s, instruction set %s, %d threads",
+             cpu.name[0] ? cpu.name : "unknown CPU", attn_isa_name(cpu.best), b->options->threads);
+    put_fact(b, left, "Machine", text);
+    snprintf(text, sizeof text, "attn %s, cairo %s, pango %s, %s", attn_version(),
+             cairo_version_string(), pango_version_string(), __VERSION__);
+    put_fact(b, left, "Versions", text);
+}
+
+static void put_commands(const book *b, plot_rect left) {
+    const plot_style mono = {.size = 8, .mono = true};
+    for (size_t i = 0; i < b->report->n; i++) {
+        const lab_experiment *e = b->report->result[i].experiment;
+        const plot_rect cell = plot_grid(left, (b->report->n + 1) / 2, 2, i, 6);
+        char line[200];
+        snprintf(line, sizeof line, "%-3s %s%s", e->id, e->command, e->timed ? "   (timed)" : "");
+        char *escaped = g_markup_escape_text(line, -1);
+        plot_text(b->canvas, cell, &mono, escaped);
+        g_free(escaped);
+    }
+}
+
+static void draw_method(book *b) {
+    char text[200];
+    plot_rect left = open_page(b, "Method", "How to get the same pages again.");
+    snprintf(
+        text, sizeof text,
+        "%u; NumPy's legacy stream (MT19937, polar normals), so that the draws can be repeated "
+        "in Python",
+        (unsigned)b->options->seed);
+    put_fact(b, &left, "Seed", text);
+    put_machine(b, &left);
+    put_fact(b, &left, "Precision",
+             "Figures are computed in double precision by the engine of this package: the same "
+             "attention that runs in single precision in programs. Numbers of F1 to F7 agree with "
+             "NumPy to 1e-9.");
+    put_fact(b, &left, "Again",
+             "The same seed gives the same bytes on the same machine, except on pages that measure "
+             "time, which are marked (timed) below.");
+    put_fact(
+        b, &left, "Data",
+        "Each figure stands in figures/ as SVG and PNG; the numbers behind it stand in data/ as "
+        "CSV and JSON.");
+    put_fact(b, &left, "Commands", "What prints the numbers of a page, or varies them:");
+    left.height = fmin(left.height, 16.0 * (double)((b->report->n + 1) / 2));
+    put_commands(b, left);
+}
+
+int lab_pages_draw(const lab_report_options *options, const lab_report *report,
+                   plot_canvas *canvas) {
+    book b = {.options = options, .report = report, .canvas = canvas};
+    draw_cover(&b);
+    draw_summary(&b);
+    if (report->n > LAB_FINDINGS) draw_further(&b);
+    for (size_t i = 0; i < report->n; i++) draw_figure_page(&b, &report->result[i]);
+    draw_corrections(&b);
+    draw_method(&b);
+    return b.page;
+}

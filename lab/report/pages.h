@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pages.h - the pages of the PDF. Called by: files.c. */
+#ifndef LAB_PAGES_H
+#define LAB_PAGES_H
+
+#include "report/report.h"
+
+/* Draws the whole document on an open PDF canvas; returns the number of pages. */
+int lab_pages_draw(const lab_report_options *options, const lab_report *report,
+                   plot_canvas *canvas);
+
+/* One figure with its title, for an SVG or a PNG. */
+void lab_figure_draw(const lab_result *result, plot_canvas *canvas);
+/* The size of such a picture, in points. */
+enum { LAB_FIGURE_WIDTH = 800, LAB_FIGURE_HEIGHT = 470 };
+
+#endif
