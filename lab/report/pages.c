@@ -21,7 +21,7 @@ typedef struct book {
 } book;
 
 static const plot_style heading = {.size = 20, .bold = true};
-static const plot_style body = {.size = 10};
+static const plot_style body = {.size = 11.5};
 static const plot_style small = {.size = 8.5};
 static const plot_style faint = {.size = 8.5, .color = PLOT_FAINT};
 static const plot_style command_style = {.size = 8, .mono = true, .color = PLOT_FAINT};
@@ -74,31 +74,45 @@ static plot_rect open_page(book *b, const char *title, const char *subtitle) {
 
 /* ---- cover ---- */
 
-static void draw_cover(book *b) {
-    begin_page(b);
-    const plot_rect page = plot_page(b->canvas);
-    plot_rect left = plot_inset(page, 80, page.height * 0.2, 80, 40);
-    plot_style style = {.size = 40, .bold = true, .align = PLOT_CENTER};
-    put(b, &left, &style, 6, "Self-Attention");
-    style = (plot_style){.size = 18, .align = PLOT_CENTER};
-    put(b, &left, &style, 8, "Scaled Dot-Product Attention Analysis");
-    style = (plot_style){.size = 12, .align = PLOT_CENTER, .color = PLOT_FAINT};
-    put(b, &left, &style, 28, "Visualizations, Scaling Analysis, and Gradient Flow");
-    const plot_rect box = {page.width / 2 - 190, left.y, 380, 84};
-    plot_box(b->canvas, box, PLOT_BLUE, false);
-    plot_formula(b->canvas, box, 22);
-    take(&left, box.height + 26);
-    char seed[40];
-    snprintf(seed, sizeof seed, "SEED = %u", (unsigned)b->options->seed);
-    style = (plot_style){.size = 13, .bold = true, .align = PLOT_CENTER};
-    put(b, &left, &style, 0, seed);
-    style = (plot_style){.size = 9, .align = PLOT_CENTER, .color = PLOT_FAINT};
-    const plot_rect foot = {MARGIN, page.height - 60, page.width - 2 * MARGIN, 30};
+/* The weights of F1 without any words: what the whole document is about, as an ornament. */
+static void put_ornament(const book *b, plot_rect area) {
+    const lab_result *f1 = lab_report_find(b->report, "F1");
+    const lab_table *weights = f1 ? lab_table_named(&f1->data, "weights") : NULL;
+    if (weights == NULL) return;
+    const plot_heatmap map = {
+        .rows = weights->rows, .columns = weights->columns, .cell = weights->cell, .bare = true};
+    plot_heatmap_draw(b->canvas, area, &map);
+}
+
+static void put_colophon(const book *b, plot_rect area) {
     char line[160];
     snprintf(line, sizeof line,
-             "The attention series · every number computed by attn %s when this file was written",
+             "The attention series · every number in it was computed by attn %s when the file was "
+             "written",
              attn_version());
-    plot_text(b->canvas, foot, &style, line);
+    plot_text(b->canvas, area, &faint, line);
+}
+
+static void draw_cover(book *b) {
+    enum { SIDE = 72, COLUMN = 380 };
+    begin_page(b);
+    const plot_rect page = plot_page(b->canvas);
+    const double square = fmin(page.width - 3 * SIDE - COLUMN + 24, page.height - 2 * SIDE);
+    plot_rect left = {SIDE, (page.height - square) / 2, COLUMN, square};
+    char seed[40];
+    snprintf(seed, sizeof seed, "SEED = %u", (unsigned)b->options->seed);
+    put(b, &left, &(plot_style){.size = 42, .bold = true}, 4, "Self-Attention");
+    put(b, &left, &(plot_style){.size = 18}, 6, "Scaled Dot-Product Attention Analysis");
+    put(b, &left, &(plot_style){.size = 11, .color = PLOT_FAINT}, 24,
+        "Visualizations, Scaling Analysis, and Gradient Flow");
+    const plot_rect box = take(&left, 84);
+    plot_box(b->canvas, (plot_rect){box.x, box.y, 330, box.height}, PLOT_BLUE, false);
+    plot_formula(b->canvas, (plot_rect){box.x, box.y, 330, box.height}, 21);
+    take(&left, 22);
+    put(b, &left, &(plot_style){.size = 12, .bold = true}, 0, seed);
+    put_ornament(b, (plot_rect){page.width - SIDE - square, (page.height - square) / 2, square,
+                                square});
+    put_colophon(b, (plot_rect){SIDE, page.height - 48, page.width - 2 * SIDE, 14});
 }
 
 /* ---- findings ---- */
@@ -111,15 +125,15 @@ static plot_color color_of(lab_verdict verdict) {
 /* A verdict, a sentence, and where to see it. */
 static void put_finding(const book *b, plot_rect *left, const char *number,
                         const lab_result *result) {
-    enum { NUMBER = 30, VERDICT = 74, WHERE = 34 };
-    const plot_style big = {.size = 15, .bold = true, .color = PLOT_FAINT};
+    enum { NUMBER = 34, VERDICT = 84, WHERE = 34, AIR = 18 };
+    const plot_style big = {.size = 17, .bold = true, .color = PLOT_FAINT};
     const plot_style verdict = {
-        .size = 9.5, .bold = true, .color = color_of(result->finding.verdict)};
+        .size = 11.5, .bold = true, .color = color_of(result->finding.verdict)};
     const plot_style where = {.size = 9, .color = PLOT_FAINT, .align = PLOT_RIGHT};
     const double width = left->width - NUMBER - VERDICT - WHERE - GAP;
     char *headline = g_markup_escape_text(result->finding.headline, -1);
     const double height = plot_text_height(b->canvas, width, &body, headline);
-    const plot_rect row = take(left, fmax(height, 20) + GAP);
+    const plot_rect row = take(left, height + AIR);
     plot_text(b->canvas, (plot_rect){row.x, row.y - 4, NUMBER, 24}, &big, number);
     plot_text(b->canvas, (plot_rect){row.x + NUMBER, row.y, VERDICT, 16}, &verdict,
               lab_verdict_name(result->finding.verdict));
@@ -127,8 +141,8 @@ static void put_finding(const book *b, plot_rect *left, const char *number,
               headline);
     plot_text(b->canvas, (plot_rect){row.x + row.width - WHERE, row.y, WHERE, 16}, &where,
               result->experiment->id);
-    plot_line(b->canvas, row.x, row.y + row.height - GAP / 2.0, row.x + row.width,
-              row.y + row.height - GAP / 2.0, PLOT_FAINT, 0.3);
+    plot_line(b->canvas, row.x, row.y + row.height - AIR / 2.0, row.x + row.width,
+              row.y + row.height - AIR / 2.0, PLOT_FAINT, 0.2);
     g_free(headline);
 }
 
