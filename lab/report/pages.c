@@ -77,10 +77,14 @@ static plot_rect open_page(book *b, const char *title, const char *subtitle) {
 /* The weights of F1 without any words: what the whole document is about, as an ornament. */
 static void put_ornament(const book *b, plot_rect area) {
     const lab_result *f1 = lab_report_find(b->report, "F1");
+    static const char *const unnamed[] = {"", "", "", "", "", "", "", ""};
     const lab_table *weights = f1 ? lab_table_named(&f1->data, "weights") : NULL;
-    if (weights == NULL) return;
-    const plot_heatmap map = {
-        .rows = weights->rows, .columns = weights->columns, .cell = weights->cell, .bare = true};
+    if (weights == NULL || weights->rows > sizeof unnamed / sizeof *unnamed) return;
+    const plot_heatmap map = {.rows = weights->rows,
+                              .columns = weights->columns,
+                              .cell = weights->cell,
+                              .row_name = unnamed,
+                              .column_name = unnamed};
     plot_heatmap_draw(b->canvas, area, &map);
 }
 
@@ -110,8 +114,8 @@ static void draw_cover(book *b) {
     plot_formula(b->canvas, (plot_rect){box.x, box.y, 330, box.height}, 21);
     take(&left, 22);
     put(b, &left, &(plot_style){.size = 12, .bold = true}, 0, seed);
-    put_ornament(b, (plot_rect){page.width - SIDE - square, (page.height - square) / 2, square,
-                                square});
+    put_ornament(
+        b, (plot_rect){page.width - SIDE - square, (page.height - square) / 2, square, square});
     put_colophon(b, (plot_rect){SIDE, page.height - 48, page.width - 2 * SIDE, 14});
 }
 
