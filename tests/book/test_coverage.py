@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/coverage.md: every requirement is there once, with its class, and what it names exists."""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+from pages import ROOT
+
+ATTN = os.path.abspath(os.environ.get("ATTN", "attn"))
+SPEC = ROOT.parent / "shared" / "SPEC.md"
+COUNTS = {"S000": 21, "S001": 46, "S002": 21, "S003": 18, "S004": 13}  # of each document
+ROW = re.compile(r"^\| (S00\d-\d+) \| (.+?) \| (.+?) \| (.+) \|$")
+SPEC_ROW = re.compile(r"^\| (S00\d-\d+) \| .* \| ([^|]+?) \|$")
+CODE = re.compile(r"`([^`]+)`")
+COMING = {"trace", "report"}
+FOLDERS = ("docs/", "include/", "src/", "cli/", "lab/", "tests/")
+
+
+def rows():
+    """(id, what, class, where) of each line of the tables."""
+    lines = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8").splitlines()
+    return [match.groups() for match in map(ROW.match, lines) if match]
+
+
+def help_of(name):
+    done = subprocess.run([ATTN, "help", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return done.stdout.decode() if done.returncode == 0 else None
+
+
+class Coverage(unittest.TestCase):
+    def test_every_requirement_is_listed_once_and_in_order(self):
+        expected = ["%s-%d" % (name, i) for name, count in COUNTS.items() for i in range(1, count + 1)]
+        self.assertEqual([row[0] for row in rows()], expected)
+
+    @unittest.skipUnless(SPEC.exists(), "no SPEC.md beside the project")
+    def test_ids_and_classes_are_those_of_the_specification(self):
+        lines = SPEC.read_text(encoding="utf-8").splitlines()
+        expected = [match.groups() for match in map(SPEC_ROW.match, lines) if match]
+        self.assertEqual([(row[0], row[2]) for row in rows()], expected)
+
+    def test_every_file_named_exists(self):
+        seen = 0
+        for name, _, _, where in rows():
+            for code in CODE.findall(where):
+                if code.startswith(FOLDERS):
+                    self.assertTrue((ROOT / code).exists(), "%s: %s" % (name, code))
+                    seen += 1
+        self.assertGreater(seen, 100)
+
+    def test_every_command_and_option_named_is_known(self):
+        known = {}
+        for name, _, _, where in rows():
+            for code in CODE.findall(where):
+                if not code.startswith("attn "):
+                    continue
+                words = code.split()
+                if words[1] in COMING:
+                    continue
+                known.setdefault(words[1], help_of(words[1]))
+                self.assertIsNotNone(known[words[1]], "%s: %s" % (name, code))
+                for option in words[2:]:
+                    if option.startswith("--"):
+                        self.assertIn(option, known[words[1]], "%s: %s" % (name, code))
+        self.assertGreater(len(known), 8)
+
+    def test_header_functions_named_exist(self):
+        header = (ROOT / "include" / "attn" / "attn.h").read_text(encoding="utf-8")
+        for name, _, _, where in rows():
+            for code in CODE.findall(where):
+                if code.endswith("()"):
+                    self.assertIn(code[:-1], header, name)
+
+    def test_every_row_says_where_and_context_alone_has_nothing(self):
+        for name, _, kind, where in rows():
+            self.assertTrue(CODE.search(where) or kind == "context", name)
+            if kind.startswith("core"):
+                self.assertNotIn("not built", where, name)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2, argv=[sys.argv[0]])
