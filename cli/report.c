@@ -123,8 +123,9 @@ static int print_list(bool json) {
     for (size_t i = 0; lab_experiments[i]; i++) {
         const lab_experiment *e = lab_experiments[i];
         if (json) {
-            json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "id", e->id, "title", e->title,
-                                                  "question", e->question));
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:s, s:s, s:s}", "id", e->id, "title", e->title,
+                                            "question", e->question, "command", e->command));
         } else {
             printf("%s%-3s%s %-44s %s\n", out_begin(stdout, OUT_BOLD), e->id,
                    out_begin(stdout, OUT_PLAIN), e->title, e->question);

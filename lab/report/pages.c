@@ -24,7 +24,6 @@ static const plot_style heading = {.size = 20, .bold = true};
 static const plot_style body = {.size = 11.5};
 static const plot_style small = {.size = 8.5};
 static const plot_style faint = {.size = 8.5, .color = PLOT_FAINT};
-static const plot_style command_style = {.size = 8, .mono = true, .color = PLOT_FAINT};
 
 static plot_rect inside(const book *b) {
     return plot_inset(plot_page(b->canvas), MARGIN, MARGIN - 8, MARGIN, MARGIN);
@@ -181,27 +180,39 @@ static void draw_further(book *b) {
 
 /* ---- figures ---- */
 
-static void draw_figure_page(book *b, const lab_result *result) {
-    enum { NOTES = 112 };
+/* The two texts under a figure: what to see, and how it was made. */
+typedef struct notes {
+    char see[2 * LAB_TEXT], how[2 * LAB_TEXT]; /* Pango markup */
+    double width_see, width_how, height;
+} notes;
+
+static const plot_style see_style = {.size = 9.5};
+
+static void write_notes(const book *b, const lab_result *result, double width, notes *n) {
     const lab_experiment *e = result->experiment;
-    char title[200], markup[2 * LAB_TEXT];
+    char *command = g_markup_escape_text(e->command, -1);
+    snprintf(n->see, sizeof n->see, "<b>What to see.</b> %s", result->finding.text);
+    snprintf(n->how, sizeof n->how, "<b>Method.</b> %s\n<tt>%s</tt>", e->method, command);
+    g_free(command);
+    n->width_see = width * 0.57;
+    n->width_how = width * 0.40;
+    n->height = fmax(plot_text_height(b->canvas, n->width_see, &see_style, n->see),
+                     plot_text_height(b->canvas, n->width_how, &faint, n->how));
+}
+
+/* The figure takes what the notes leave. */
+static void draw_figure_page(book *b, const lab_result *result) {
+    const lab_experiment *e = result->experiment;
+    char title[200];
+    notes n;
     snprintf(title, sizeof title, "%s  %s", e->id, e->title);
     plot_rect left = open_page(b, title, e->question);
-    const plot_rect figure = take(&left, left.height - NOTES);
-    e->draw(&result->data, b->canvas, figure);
+    write_notes(b, result, left.width, &n);
+    e->draw(&result->data, b->canvas, take(&left, left.height - n.height - GAP));
     take(&left, GAP);
-    const plot_rect see = {left.x, left.y, left.width * 0.58 - GAP, left.height};
-    const plot_rect how = {left.x + left.width * 0.58, left.y, left.width * 0.42, left.height};
-    snprintf(markup, sizeof markup, "<b>What to see.</b> %s", result->finding.text);
-    plot_text(b->canvas, see, &(plot_style){.size = 9.5}, markup);
-    plot_rect rest = how;
-    snprintf(markup, sizeof markup, "<b>Method.</b> %s", e->method);
-    rest.height -= 16;
-    take(&rest, plot_text(b->canvas, rest, &faint, markup) + 3);
-    rest.height += 16;
-    char *command = g_markup_escape_text(e->command, -1);
-    plot_text(b->canvas, rest, &command_style, command);
-    g_free(command);
+    plot_rect how = {left.x + left.width - n.width_how, left.y, n.width_how, left.height};
+    plot_text(b->canvas, (plot_rect){left.x, left.y, n.width_see, left.height}, &see_style, n.see);
+    plot_text(b->canvas, how, &faint, n.how);
 }
 
 void lab_figure_draw(const lab_result *result, plot_canvas *canvas) {
@@ -285,7 +296,7 @@ static void put_machine(const book *b, plot_rect *left) {
     snprintf(text, sizeof text, "%s, instruction set %s, %d threads",
              cpu.name[0] ? cpu.name : "unknown CPU", attn_isa_name(cpu.best), b->options->threads);
     put_fact(b, left, "Machine", text);
-    snprintf(text, sizeof text, "attn %s, cairo %s, pango %s, %s", attn_version(),
+    snprintf(text, sizeof text, "attn %s, cairo %s, pango %s, compiler %s", attn_version(),
              cairo_version_string(), pango_version_string(), __VERSION__);
     put_fact(b, left, "Versions", text);
 }

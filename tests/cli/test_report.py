@@ -27,20 +27,20 @@ class Report(CliTest):
 
 class Files(Report):
     def test_every_file_is_there(self):
-        self.report("--only", "F1,f5")
+        self.report("--only", "F1,f6")
         self.assertEqual(self.read("attention.pdf")[:5], b"%PDF-")
-        for name in ("F1", "F5"):
+        for name in ("F1", "F6"):
             self.assertEqual(self.read(f"figures/{name}.png")[:4], b"\x89PNG")
             self.assertIn("svg", xml.fromstring(self.read(f"figures/{name}.svg")).tag)
             self.assertEqual(json.loads(self.read(f"data/{name}.json"))["id"], name)
-        self.assertFalse([f for f in os.listdir(self.path("r/figures")) if f[:2] not in ("F1", "F5")])
+        self.assertFalse([f for f in os.listdir(self.path("r/figures")) if f[:2] not in ("F1", "F6")])
 
     def test_csv_and_json_hold_the_same_numbers(self):
-        self.report("--only", "F4", "--format", "svg")
-        tables = json.loads(self.read("data/F4.json"))["tables"]
+        self.report("--only", "F3", "--format", "svg")
+        tables = json.loads(self.read("data/F3.json"))["tables"]
         self.assertTrue(tables)
         for name, table in tables.items():
-            with open(self.path(f"r/data/F4-{name}.csv"), newline="") as f:
+            with open(self.path(f"r/data/F3-{name}.csv"), newline="") as f:
                 rows = list(csv.reader(f))
             named = 1 if "labels" in table else 0
             if "columns" in table:
@@ -132,6 +132,15 @@ class List(Report):
         ids = [e["id"] for e in json.loads(out)]
         self.assertEqual(len(ids), len(set(ids)))
         self.assertEqual(ids[:7], ["F1", "F2", "F3", "F4", "F5", "F6", "F7"])
+
+
+    def test_commands_named_on_the_pages_are_real(self):
+        out, _ = self.run_attn("report", "--list", "--json")
+        for experiment in json.loads(out):
+            words = experiment["command"].split()
+            self.assertEqual(words[0], "attn", experiment)
+            # the help of a command is quick, and only shown when the options before it are right
+            self.run_attn(*words[1:], "--help")
 
 
 if __name__ == "__main__":
