@@ -13,6 +13,7 @@
 #define CLI_COMMANDS(X)                                                                            \
     X(run, "attention on .npy files, or a worked example with --demo")                             \
     X(cost, "count pairs, flops and bytes of a problem without computing it")                      \
+    X(trace, "attention step by step, every number shown")                                         \
     X(gradcheck, "compare every gradient with differences of the forward pass")                    \
     X(verify, "every worked number and claim of the documents, computed now")                      \
     X(bench, "measure the engine against this machine's peak")                                     \

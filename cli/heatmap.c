@@ -15,12 +15,17 @@ static void print_head(const heatmap *map, int width) {
     printf("%s\n", out_begin(stdout, OUT_PLAIN));
 }
 
-/* From the colour of the page to a deep blue, in the 256-colour cube; dark cells get white
- * numerals. */
-static void begin_shade(double weight) {
+int heatmap_shade(double weight, int *ink) {
     static const int blue[] = {255, 195, 153, 117, 75, 33, 26, 19};
     const int step = (int)(7.99 * sqrt(weight < 0 ? 0 : weight > 1 ? 1 : weight));
-    printf("\033[48;5;%d;38;5;%dm", blue[step], step < 5 ? 16 : 231);
+    *ink = step < 5 ? 16 : 231; /* dark cells get white numerals */
+    return blue[step];
+}
+
+static void begin_shade(double weight) {
+    int ink;
+    const int shade = heatmap_shade(weight, &ink);
+    printf("\033[48;5;%d;38;5;%dm", shade, ink);
 }
 
 static void print_cell(double weight, int width) {

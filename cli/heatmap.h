@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heatmap.h - attention between words, drawn in the terminal. Called by: attend, train. */
+/* heatmap.h - attention between words, drawn in the terminal. Called by: attend, train, trace. */
 #ifndef CLI_HEATMAP_H
 #define CLI_HEATMAP_H
 
@@ -15,5 +15,9 @@ typedef struct heatmap {
 
 /* Percent on standard output, shaded where there is colour; a weight of exactly 0 is left empty. */
 void heatmap_print(const heatmap *map);
+
+/* Where a weight of 0 .. 1 lies on the way from the colour of the page to a deep blue, in the
+ * 256-colour cube, and the colour in which numerals can be read on it. */
+int heatmap_shade(double weight, int *ink);
 
 #endif

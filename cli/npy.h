@@ -30,6 +30,9 @@ bool npy_parse(const void *bytes, size_t n, npy_array *out, char *msg, size_t ms
  * byte after the array, so that several arrays may follow one another. */
 bool npy_read(FILE *stream, npy_array *out, char *msg, size_t msg_size);
 
+/* Reads a file, or standard input for "-"; an exit code, after a message of that command. */
+int npy_load(const char *command, const char *path, npy_array *out);
+
 /* Writes the array as version 1.0; false when the stream does not take it (errno says why). */
 bool npy_write(FILE *stream, const npy_array *array);
 

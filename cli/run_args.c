@@ -26,7 +26,7 @@ static bool ends_with(const char *text, const char *end) {
 static int list_from_file(run_job *job, int which, const char *path) {
     npy_array array;
     char found[NPY_TEXT + 8];
-    const int code = run_read_file(path, &array);
+    const int code = npy_load("run", path, &array);
     if (code != CLI_OK) return code;
     if (array.rank <= 1 && array.kind != 'f') {
         job->list[which] = calloc(array.count + 1, sizeof(int64_t));

@@ -5,9 +5,6 @@
 
 #include "run.h"
 
-/* Reads one .npy file, or the next array of standard input; says what is wrong. */
-int run_read_file(const char *path, npy_array *array);
-
 /* Numbers, lists, pattern and ALiBi slopes -> job->args, which already has q, k, v. */
 int run_take_options(run_job *job);
 

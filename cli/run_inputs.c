@@ -6,9 +6,7 @@
 #include "run.h"
 #include "run_args.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 static const char *const input_roles[N_INPUTS] = {"q", "k", "v", "mask", "bias", "sinks", "dout"};
 static const attn_dtype dtypes[] = {ATTN_F32, ATTN_F64, ATTN_F16, ATTN_BF16};
@@ -30,27 +28,6 @@ int run_out_of_memory(void) {
 
 /* ------------------------------------------------------------------------------------- reading */
 
-int run_read_file(const char *path, npy_array *array) {
-    char message[400];
-    struct stat info;
-    const bool piped = strcmp(path, "-") == 0;
-    FILE *stream = piped ? stdin : fopen(path, "rb");
-    if (stream && !piped && fstat(fileno(stream), &info) == 0 && S_ISDIR(info.st_mode)) {
-        fclose(stream);
-        stream = NULL;
-        errno = EISDIR;
-    }
-    if (!stream) {
-        out_error("run", "%s: cannot be read: %s", path, strerror(errno));
-        return CLI_FILE;
-    }
-    const bool ok = npy_read(stream, array, message, sizeof message);
-    if (!piped) fclose(stream);
-    if (ok) return CLI_OK;
-    out_error("run", "%s: %s", piped ? "standard input" : path, message);
-    return CLI_FILE;
-}
-
 static int read_inputs(run_job *job) {
     if (job->o->demo) {
         const int code = run_demo_inputs(job);
@@ -58,7 +35,7 @@ static int read_inputs(run_job *job) {
     }
     for (int i = 0; i < N_INPUTS; i++) {
         const char *path = input_path(job->o, i);
-        const int code = path ? run_read_file(path, &job->input[i]) : CLI_OK;
+        const int code = path ? npy_load("run", path, &job->input[i]) : CLI_OK;
         if (code != CLI_OK) return code;
         npy_describe(&job->input[i], job->text[i], sizeof job->text[i]);
     }

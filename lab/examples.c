@@ -103,7 +103,8 @@ const lab_example lab_examples[] = {
         .name = "001",
         .title = "two queries, three keys",
         .about = "Document 001 gives Q, K and V; there are no tokens and no projections.",
-        .lesson = "The scores are right, their softmax is not: no row of this softmax holds 0.382.",
+        .lesson = "The scores are right, their softmax is not: exp(0.7071) is 2.028 times exp(0), "
+                  "but 0.382 is only 1.619 times 0.236.",
         .key = keys,
         .query = two_queries,
         .problem = {.given = {[LAB_Q] = MATRIX(2, 2, 1, 0, 0, 1),
@@ -138,10 +139,11 @@ const lab_example lab_examples[] = {
     {
         .name = "002-scaling",
         .title = "scores 30, 25, -10, 5 at d_k = 64",
-        .about = "Document 002 gives the scores and d_k. The query of ones and the keys are ours, "
-                 "made to give these scores; with --no-scale: the other half of its table.",
-        .lesson = "No temperature gives the stated softmax: ln(0.42/0.32) = 0.272, but the scores "
-                  "differ by 0.625.",
+        .about = "Document 002 gives the scores and d_k. The query of ones, the keys and the "
+                 "values are ours, made to give these scores; with --no-scale: the other half of "
+                 "its table.",
+        .lesson = "No temperature gives the stated softmax: the logarithms of 0.42, 0.32 and 0.04 "
+                  "differ by 0.272 and 2.079, the scores by 0.625 and 4.375, another proportion.",
         .key = keys,
         .query = one_query,
         .problem = {.given = {[LAB_Q] = MATRIX(1, 64, SIXTYFOUR(1.0)),
@@ -166,8 +168,9 @@ const lab_example lab_examples[] = {
     {
         .name = "003-scaling",
         .title = "example 3: scores 0, 64, 128 at d_k = 64",
-        .about = "Document 003 gives the scores and d_k. The query of ones and the keys are ours, "
-                 "made to give these scores; with --no-scale: its unscaled softmax.",
+        .about =
+            "Document 003 gives the scores and d_k. The query of ones, the keys and the "
+            "values are ours, made to give these scores; with --no-scale: its unscaled softmax.",
         .key = keys,
         .query = one_query,
         .problem = {.given = {[LAB_Q] = MATRIX(1, 64, SIXTYFOUR(1.0)),

@@ -322,8 +322,7 @@ static const char *const sentences[LAB_N_PARTS] = {
     [LAB_Q] = "What each token looks for.",
     [LAB_K] = "What each token offers, for queries to find.",
     [LAB_V] = "What each token hands over to those who find it.",
-    [LAB_SCORES] = "How well each query (row) matches each key (column): the dot product of "
-                   "their rows.",
+    [LAB_SCORES] = "How well each query (row) matches each key (column): their dot product.",
     [LAB_OUTPUT] = "Each query receives the mean of the rows of V, weighted by its row of A.",
     [LAB_W_O] = "Learned weights that mix what the heads found.",
     [LAB_Y] = "What the layer hands on: for each token one row, made from all heads.",

@@ -35,6 +35,9 @@ const fuzz_seed fuzz_seeds[] = {
     FUZZ_SEED(ONE "--dout\n@b\n--bias\n@b\n--dbias\nb\n--dv\nv\n--dtype\nbf16"),
     FUZZ_SEED("cost\n--n\n64\n--nk\n99\n--heads\n8\n--kv-heads\n2\n--window\n3,-1"),
     FUZZ_SEED("cost\n--n\n50\n--pattern\nglobal:3&window:4,4\n--dtype\nf16\n--json"),
+    FUZZ_SEED("trace\nthe cat, the dog.\n--causal\n--heads\n2\n--d-model\n6\n--json"),
+    FUZZ_SEED("trace\n--x\n@b\n--pick\n1,2\n--temperature\n.1\n--color\nalways"),
+    FUZZ_SEED("trace\n--example\n003\n--markdown\n--step\nweights"),
     FUZZ_SEED("help\nrun"),
     FUZZ_SEED("info\n--color\nalways"),
 };
