@@ -70,19 +70,25 @@ static size_t heading_level(learn_line line) {
     return n > 0 && n < line.n && line.at[n] == ' ' ? n : 0;
 }
 
+/* A number that happens to begin a line of a paragraph begins no list, except 1. */
+static bool begins_list(learn_line line) {
+    return marker_length(line) && (line.at[indent_of(line)] == '-' || line_starts(line, "1. "));
+}
+
 static bool begins_block(learn_line line) {
     return is_blank(line) || line_starts(line, "```") || line_starts(line, "|") ||
-           line_starts(line, ">") || line_starts(line, "<!--") || heading_level(line) > 0 ||
-           marker_length(line) > 0;
+           line_starts(line, ">") || line_starts(line, "<!--") || heading_level(line) > 0;
 }
 
 /* --------------------------------------------------------------------------------------- blocks */
 
 /* Makes the text of the block at hand: from `begin` on, with the lines that continue it. */
-static void take_text(page *p, const char *begin) {
+static void take_text(page *p, const char *begin, bool in_list) {
     learn_line line;
     learn_lines ahead = p->lines;
-    while (learn_next_line(&ahead, &line) && !begins_block(line)) p->lines = ahead;
+    while (learn_next_line(&ahead, &line) && !begins_block(line) &&
+           !(in_list ? marker_length(line) > 0 : begins_list(line)))
+        p->lines = ahead;
     learn_text_add(&p->text, begin, (size_t)(p->lines.at - begin), OUT_PLAIN);
 }
 
@@ -114,13 +120,13 @@ static void print_heading(page *p, learn_line line) {
 }
 
 static void print_paragraph(page *p, learn_line line) {
-    take_text(p, line.at);
+    take_text(p, line.at, false);
     print_text(p, "", 0, false);
 }
 
 static void print_item(page *p, learn_line line) {
     const size_t n = marker_length(line);
-    take_text(p, line.at + n);
+    take_text(p, line.at + n, true);
     print_text(p, line.at, (int)(n < MAX_INDENT ? n : MAX_INDENT), false);
 }
 
@@ -133,14 +139,22 @@ static void print_quote(page *p, learn_line line) {
     print_text(p, "| ", 2, true);
 }
 
+/* How much of a line of code fits into `room` bytes: up to a space in its second half, if any. */
+static size_t code_that_fits(learn_line line, size_t room) {
+    if (line.n <= room) return line.n;
+    for (size_t n = room; n > room / 2; n--)
+        if (line.at[n] == ' ' && line.at[n - 1] != ' ') return n;
+    size_t n = room;
+    while (n > 1 && ((unsigned char)line.at[n] & 0xC0) == 0x80) n--; /* not inside a character */
+    return n;
+}
+
 /* Code as it stands; what is too wide for the terminal goes on on the next line. */
 static void print_code_line(page *p, learn_line line) {
-    const size_t room = (size_t)(p->width - CODE_INDENT);
     const bool typed = line_starts(line, "$ ");
     do {
-        size_t n = line.n < room ? line.n : room;
-        while (n < line.n && n > 1 && ((unsigned char)line.at[n] & 0xC0) == 0x80) n--;
-        if (line.n)
+        const size_t n = code_that_fits(line, (size_t)(p->width - CODE_INDENT));
+        if (n)
             fprintf(p->out, "%*s%s%.*s%s", CODE_INDENT, "",
                     typed ? out_begin(stdout, OUT_BOLD) : "", (int)n, line.at,
                     typed ? out_begin(stdout, OUT_PLAIN) : "");

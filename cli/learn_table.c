@@ -10,6 +10,7 @@ enum { MAX_COLUMNS = 12, GAP = 2, LEAST = 1 };
 typedef struct layout {
     size_t n;
     int width[MAX_COLUMNS];
+    int word[MAX_COLUMNS];   /* columns of the longest word */
     bool right[MAX_COLUMNS]; /* |---:| */
 } layout;
 
@@ -50,6 +51,18 @@ static bool is_rule(learn_line row) {
     return dashes > 0;
 }
 
+static int longest_word(const learn_text *text) {
+    int longest = 0;
+    for (size_t begin = 0, end; begin < text->n; begin = end + 1) {
+        for (end = begin; end < text->n && text->byte[end] != ' '; end++) {}
+        const int columns = learn_text_columns(text, (learn_span){begin, end});
+        if (columns > longest) longest = columns;
+    }
+    return longest;
+}
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
 static void read_alignment(learn_line rule, layout *l) {
     cell cells[MAX_COLUMNS];
     const size_t n = split(rule, cells);
@@ -74,21 +87,28 @@ static void measure(learn_lines lines, learn_text *scratch, layout *l) {
         for (size_t j = 0; j < n; j++) {
             scratch->n = 0;
             learn_text_add(scratch, cells[j].at, cells[j].n, OUT_PLAIN);
-            const int columns = learn_text_columns(scratch, (learn_span){0, scratch->n});
-            if (columns > l->width[j]) l->width[j] = columns;
+            const learn_span all = {0, scratch->n};
+            l->width[j] = larger(l->width[j], learn_text_columns(scratch, all));
+            l->word[j] = larger(l->word[j], longest_word(scratch));
         }
     }
 }
 
+/* Takes columns from the widest until all fit; words are broken only if nothing else helps. */
 static void shrink(layout *l, int width) {
     int total = GAP * ((int)l->n - 1);
     for (size_t j = 0; j < l->n; j++) total += l->width[j];
-    for (; total > width; total--) {
-        size_t widest = 0;
-        for (size_t j = 1; j < l->n; j++)
-            if (l->width[j] > l->width[widest]) widest = j;
-        if (l->width[widest] <= LEAST) return;
+    for (bool break_words = false; total > width;) {
+        size_t widest = MAX_COLUMNS;
+        for (size_t j = 0; j < l->n; j++)
+            if (l->width[j] > (break_words ? LEAST : l->word[j]) &&
+                (widest == MAX_COLUMNS || l->width[j] > l->width[widest]))
+                widest = j;
+        if (widest == MAX_COLUMNS && break_words) return;
+        break_words = break_words || widest == MAX_COLUMNS;
+        if (widest == MAX_COLUMNS) continue;
         l->width[widest]--;
+        total--;
     }
 }
 

@@ -45,6 +45,11 @@ TEST(learn_list_items_hang_under_their_mark) {
               "- one two\n  three\n- four\n\n12. five six\n    seven\n");
 }
 
+TEST(learn_number_that_begins_a_line_of_a_paragraph_is_no_list) {
+    CHECK_STR(render("about 22 at\n512. And so on.\n", 40), "about 22 at 512. And so on.\n");
+    CHECK_STR(render("text\n1. one\n2. two\n", 40), "text\n1. one\n2. two\n");
+}
+
 TEST(learn_quote_keeps_its_bar_on_every_line) {
     CHECK_STR(render("> one two\n> three\n", 9), "| one two\n| three\n");
 }
@@ -55,6 +60,7 @@ TEST(learn_code_is_indented_and_not_joined) {
 
 TEST(learn_code_wider_than_the_terminal_goes_on_below) {
     CHECK_STR(render("```\nabcdefgh\n```\n", 9), "  abcdefg\n  h\n");
+    CHECK_STR(render("```\nabcde fgh\n```\n", 9), "  abcde\n   fgh\n");
 }
 
 TEST(learn_marks_and_links_become_their_text) {
@@ -100,6 +106,11 @@ TEST(learn_table_column_with_a_colon_is_set_to_the_right) {
 TEST(learn_table_too_wide_wraps_its_widest_cells) {
     CHECK_STR(render("| a | b |\n|---|---|\n| x | one two three |\n", 12),
               "a  b\n-  ---------\nx  one two\n   three\n");
+}
+
+TEST(learn_table_shrinks_columns_without_breaking_words_if_it_can) {
+    CHECK_STR(render("| a | b |\n|---|---|\n| unbreakable | x y z x y z |\n", 18),
+              "a            b\n-----------  -----\nunbreakable  x y z\n             x y z\n");
 }
 
 TEST(learn_table_bar_with_a_backslash_is_part_of_a_cell) {
