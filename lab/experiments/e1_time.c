@@ -7,6 +7,7 @@
 #include "dense.h"
 #include "experiment.h"
 #include "progress.h"
+#include "series.h"
 #include "stream.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 
 enum { SIZES = 7, FIRST_N = 128, LARGEST_N = FIRST_N << (SIZES - 1), LARGEST_DENSE = 4096 };
-enum { D = 64, WINDOW = 256, FIT_FROM = 512 };
+enum { D = 64, WINDOW = 256, FIT_FROM = 1024 };
 
 typedef enum path { DENSE, TILED, CAUSAL, WINDOWED, PATHS } path;
 static const char *const path_name[PATHS] = {"dense", "tiled", "causal", "window"};
@@ -178,14 +179,9 @@ static const plot_color color[PATHS] = {PLOT_RED, PLOT_BLUE, PLOT_GREEN, PLOT_OR
 static const plot_mark mark[PATHS] = {PLOT_SQUARE, PLOT_DOT, PLOT_TRIANGLE, PLOT_DIAMOND};
 
 /* A column of the times as the line of a path. */
-static plot_series line(const lab_table *times, path which, size_t column, const char *name) {
-    return (plot_series){.name = name,
-                         .color = color[which],
-                         .mark = mark[which],
-                         .n = times->rows,
-                         .stride = times->columns,
-                         .x = lab_cell(times, 0, 0),
-                         .y = lab_cell(times, 0, column)};
+static plot_series line(const lab_table *times, path which, const char *column, const char *name) {
+    return lab_series(times, "n", column,
+                      (plot_series){.name = name, .color = color[which], .mark = mark[which]});
 }
 
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
@@ -198,9 +194,9 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     for (path which = DENSE; which < PATHS; which++) {
         snprintf(legend[which], sizeof legend[which], "%s: slope %.2f", what[which],
                  *lab_cell(growth, which, 0));
-        time[which] = line(times, which, 1 + which, legend[which]);
+        time[which] = line(times, which, time_heading[1 + which], legend[which]);
         if (which != DENSE) {
-            gain[which - 1] = line(times, which, GAIN + which - 1, what[which]);
+            gain[which - 1] = line(times, which, time_heading[GAIN + which - 1], what[which]);
         }
     }
     const plot_axis n = {.label = "sequence length n", .scale = PLOT_LOG2};
@@ -258,7 +254,7 @@ const lab_experiment lab_e1 = {
               "three runs or more. Tiled: the engine. Causal: the same, key j ≤ i. Window: causal, "
               "the last 256 keys. Dense: S = QKᵀ into an n × n buffer by the project's own matrix "
               "product, softmax in place by a plain loop with the C library's expf, then the "
-              "product with V; up to n = 4096. Slopes: least squares of log₂ time from n = 512. "
+              "product with V; up to n = 4096. Slopes: least squares of log₂ time from n = 1024. "
               "C-49.",
     .command = "attn bench forward",
     .seconds = 7,

@@ -7,6 +7,7 @@
 #include "experiment.h"
 #include "meter.h"
 #include "progress.h"
+#include "series.h"
 #include "stream.h"
 
 #include <math.h>
@@ -220,28 +221,21 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
 
 /* ---- figure ---- */
 
-static plot_series line(const lab_table *table, size_t column, const char *name) {
-    return (plot_series){.name = name,
-                         .n = table->rows,
-                         .stride = table->columns,
-                         .x = lab_cell(table, 0, 0),
-                         .y = lab_cell(table, 0, column)};
-}
-
 static void draw_peak(const lab_table *peak, plot_canvas *canvas, plot_rect area) {
     static const char *const name[] = {"forward, tiled", "forward, dense", "backward, tiled",
                                        "backward, dense"};
     plot_series series[PASSES + 1];
     for (size_t which = 0; which < PASSES; which++) {
         const bool dense = which % 2 == 1, backward = which >= BACKWARD_TILED;
-        series[which] = line(peak, 1 + which, name[which]);
-        series[which].color = dense ? PLOT_RED : PLOT_BLUE;
-        series[which].mark = dense ? PLOT_SQUARE : PLOT_DOT;
-        series[which].dash = backward ? PLOT_DASHED : PLOT_SOLID;
+        series[which] = lab_series(peak, "n", peak_heading[1 + which],
+                                   (plot_series){.name = name[which],
+                                                 .color = dense ? PLOT_RED : PLOT_BLUE,
+                                                 .mark = dense ? PLOT_SQUARE : PLOT_DOT,
+                                                 .dash = backward ? PLOT_DASHED : PLOT_SOLID});
     }
-    series[PASSES] = line(peak, INPUTS, "Q, K, V, O alone");
-    series[PASSES].color = PLOT_BLACK;
-    series[PASSES].dash = PLOT_DOTTED;
+    series[PASSES] = lab_series(
+        peak, "n", "inputs_mib",
+        (plot_series){.name = "Q, K, V, O alone", .color = PLOT_BLACK, .dash = PLOT_DOTTED});
     plot_chart_draw(canvas, area,
                     &(plot_chart){.title = "Bytes held at the peak, one head, d = 64, f32",
                                   .x = {.label = "sequence length n", .scale = PLOT_LOG2},
@@ -257,10 +251,11 @@ static void draw_cache(const lab_table *cache, plot_canvas *canvas, plot_rect ar
     static const plot_mark mark[] = {PLOT_SQUARE, PLOT_TRIANGLE, PLOT_DIAMOND, PLOT_NO_MARK};
     plot_series series[1 + GROUPINGS];
     for (size_t i = 0; i <= GROUPINGS; i++) {
-        series[i] = line(cache, 1 + i, name[i]);
-        series[i].color = color[i];
-        series[i].mark = mark[i];
-        series[i].dash = i == GROUPINGS ? PLOT_DOTTED : PLOT_SOLID;
+        series[i] = lab_series(cache, "n", cache_heading[1 + i],
+                               (plot_series){.name = name[i],
+                                             .color = color[i],
+                                             .mark = mark[i],
+                                             .dash = i == GROUPINGS ? PLOT_DOTTED : PLOT_SOLID});
     }
     plot_chart_draw(canvas, area,
                     &(plot_chart){.title = "Decoding: K and V of a layer, 32 heads, d = 128, f16",

@@ -6,6 +6,7 @@
 #include "core/base.h"
 #include "experiment.h"
 #include "progress.h"
+#include "series.h"
 #include "stream.h"
 
 #include <math.h>
@@ -191,33 +192,28 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
     return status;
 }
 
-/* A line of a table: column `heading`. */
-static plot_series line(const lab_table *table, const char *name, const char *heading) {
-    return (plot_series){.name = name,
-                         .n = table->rows,
-                         .stride = table->columns,
-                         .x = lab_cell(table, 0, 0),
-                         .y = lab_column_named(table, heading)};
-}
-
-static plot_series look(plot_series series, plot_color color, plot_mark mark, plot_dash dash) {
-    series.color = color;
-    series.mark = mark;
-    series.dash = dash;
-    return series;
+/* Lines of a side look alike; the mark is left out where another line has it. */
+static plot_series line(const lab_table *table, size_t side, const char *column, const char *name,
+                        plot_dash dash) {
+    return lab_series(table, "d_k", column,
+                      (plot_series){.name = name,
+                                    .color = side == SCALED ? PLOT_BLUE : PLOT_RED,
+                                    .mark = side == SCALED ? PLOT_DOT : PLOT_SQUARE,
+                                    .dash = dash});
 }
 
 static void draw_jacobian(const lab_table *table, plot_canvas *canvas, plot_rect area) {
     plot_series series[] = {
-        look(line(table, "scaled, median", "scaled_median"), PLOT_BLUE, PLOT_DOT, PLOT_SOLID),
-        look(line(table, "scaled, mean", "scaled_mean"), PLOT_BLUE, PLOT_NO_MARK, PLOT_DASHED),
-        look(line(table, "unscaled, median", "unscaled_median"), PLOT_RED, PLOT_SQUARE, PLOT_SOLID),
-        look(line(table, "unscaled, mean", "unscaled_mean"), PLOT_RED, PLOT_NO_MARK, PLOT_DASHED),
+        line(table, SCALED, "scaled_median", "scaled, median", PLOT_SOLID),
+        line(table, SCALED, "scaled_mean", "scaled, mean", PLOT_DASHED),
+        line(table, UNSCALED, "unscaled_median", "unscaled, median", PLOT_SOLID),
+        line(table, UNSCALED, "unscaled_mean", "unscaled, mean", PLOT_DASHED),
     };
     series[0].low = lab_column_named(table, "scaled_low");
     series[0].high = lab_column_named(table, "scaled_high");
     series[2].low = lab_column_named(table, "unscaled_low");
     series[2].high = lab_column_named(table, "unscaled_high");
+    series[1].mark = series[3].mark = PLOT_NO_MARK;
     plot_chart_draw(canvas, area,
                     &(plot_chart){.title = "Softmax Jacobian of a row (band: 10-90 % of rows)",
                                   .x = {.label = "head size d_k", .scale = PLOT_LOG2},
@@ -228,12 +224,10 @@ static void draw_jacobian(const lab_table *table, plot_canvas *canvas, plot_rect
 
 static void draw_gradient(const lab_table *table, plot_canvas *canvas, plot_rect area) {
     const plot_series series[] = {
-        look(line(table, "unscaled, all of dQ", "unscaled_total"), PLOT_RED, PLOT_SQUARE,
-             PLOT_DASHED),
-        look(line(table, "scaled, all of dQ", "scaled_total"), PLOT_BLUE, PLOT_DOT, PLOT_DASHED),
-        look(line(table, "scaled, median row", "scaled_row"), PLOT_BLUE, PLOT_DOT, PLOT_SOLID),
-        look(line(table, "unscaled, median row", "unscaled_row"), PLOT_RED, PLOT_SQUARE,
-             PLOT_SOLID),
+        line(table, UNSCALED, "unscaled_total", "unscaled, all of dQ", PLOT_DASHED),
+        line(table, SCALED, "scaled_total", "scaled, all of dQ", PLOT_DASHED),
+        line(table, SCALED, "scaled_row", "scaled, median row", PLOT_SOLID),
+        line(table, UNSCALED, "unscaled_row", "unscaled, median row", PLOT_SOLID),
     };
     plot_chart_draw(canvas, area,
                     &(plot_chart){.title = "Gradient of the queries: total and median row",
@@ -260,7 +254,8 @@ static void judge(const lab_data *data, lab_finding *finding) {
              "larger.",
              LARGEST_D, g[ROW] / gu[ROW], gu[TOTAL] / g[TOTAL]);
     snprintf(finding->text, LAB_TEXT,
-             "At d_k = %d the Jacobian of the median row falls from %.3f scaled to %.4f unscaled; "
+             "At d<sub>k</sub> = %d the Jacobian of the median row falls from %.3f scaled to %.1e "
+             "unscaled; "
              "the mean (%.3f) is held up by the few rows near a tie. The same rows carry the "
              "total: norm of dQ %.0f unscaled against %.1f, median row %.2f against %.1f. Of the "
              "keys %.0f %% get less than a thousandth of the largest gradient (scaled: %.0f %%). "
@@ -274,7 +269,8 @@ const lab_experiment lab_e3 = {
     .title = "Softmax Jacobian and gradient of the queries against d_k",
     .question = "Do gradients vanish without scaling, and for which rows?",
     .method = "Left: n = 16, Q, K from N(0, 1), 50 trials, trial t from seed + t; norm of "
-              "A_j(δ_jk - A_k) for each of 800 rows. Right: n = 16, Q, K, V, dL/dO from N(0, 1), "
+              "A<sub>j</sub>(δ<sub>jk</sub> - A<sub>k</sub>) for each of 800 rows. Right: n = 16, "
+              "Q, K, V, dL/dO from N(0, 1), "
               "d_v = d_k, 200 trials from one seed; means over trials of the norm of dL/dQ and of "
               "the median norm of its rows, by the engine's backward in f64. C-3b, C-3c.",
     .command = "attn report --only E3",

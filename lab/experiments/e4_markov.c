@@ -6,6 +6,7 @@
 #include "experiment.h"
 #include "markov.h"
 #include "progress.h"
+#include "series.h"
 #include "spectrum.h"
 #include "stream.h"
 
@@ -139,13 +140,9 @@ static void draw_hops(const lab_data *data, plot_canvas *canvas, plot_rect area)
     const lab_table *hops = lab_table_named(data, "hops");
     plot_series series[WALKS];
     for (size_t walk = 0; walk < WALKS; walk++) {
-        series[walk] = (plot_series){.name = name[walk],
-                                     .color = color[walk],
-                                     .mark = mark[walk],
-                                     .n = hops->rows,
-                                     .stride = hops->columns,
-                                     .x = lab_cell(hops, 0, 0),
-                                     .y = lab_cell(hops, 0, 1 + walk)};
+        series[walk] =
+            lab_series(hops, "k", hop_heading[1 + walk],
+                       (plot_series){.name = name[walk], .color = color[walk], .mark = mark[walk]});
     }
     plot_chart_draw(canvas, area,
                     &(plot_chart){.title = "What is left of the start",

@@ -5,6 +5,7 @@
 #include "core/base.h"
 #include "experiment.h"
 #include "progress.h"
+#include "series.h"
 #include "spectrum.h"
 #include "stream.h"
 
@@ -91,13 +92,8 @@ static void make_series(const lab_table *spectrum, size_t first, plot_series ser
     static const plot_color color[] = {PLOT_ORANGE, PLOT_BLUE, PLOT_RED};
     static const plot_dash dash[] = {PLOT_SOLID, PLOT_SOLID, PLOT_DASHED};
     for (size_t i = 0; i < MATRICES; i++) {
-        series[i] = (plot_series){.name = name[i],
-                                  .color = color[i],
-                                  .dash = dash[i],
-                                  .n = spectrum->rows,
-                                  .stride = spectrum->columns,
-                                  .x = lab_cell(spectrum, 0, 0),
-                                  .y = lab_cell(spectrum, 0, first + i)};
+        series[i] = lab_series(spectrum, "i", spectrum_heading[first + i],
+                               (plot_series){.name = name[i], .color = color[i], .dash = dash[i]});
     }
 }
 
@@ -138,14 +134,15 @@ static void judge(const lab_data *data, lab_finding *finding) {
              "A head has rank d_k = %d before softmax (rank of QKᵀ: %.0f) but not after: the "
              "weights have rank %.0f of %d.",
              D_K, scores[0], weights[0], N);
-    snprintf(finding->text, LAB_TEXT,
-             "The scores end at d_k = %d: all that follows is rounding. Softmax fills every "
-             "direction: the smallest singular value of the weights is %.1e of the largest, small "
-             "but not 0. Of their energy 90 %% is in %.0f and 99 %% in %.0f singular values "
-             "(scores: %.0f and %.0f; unscaled weights: %.0f and %.0f), so a low rank is at best "
-             "an approximation of A.",
-             D_K, weights[2] / weights[1], weights[3], weights[4], scores[3], scores[4],
-             unscaled[3], unscaled[4]);
+    snprintf(
+        finding->text, LAB_TEXT,
+        "The scores end at d<sub>k</sub> = %d: all that follows is rounding. Softmax fills every "
+        "direction: the smallest singular value of the weights is %.1e of the largest, small "
+        "but not 0. Of their energy 90 %% is in %.0f and 99 %% in %.0f singular values "
+        "(scores: %.0f and %.0f; unscaled weights: %.0f and %.0f), so a low rank is at best "
+        "an approximation of A.",
+        D_K, weights[2] / weights[1], weights[3], weights[4], scores[3], scores[4], unscaled[3],
+        unscaled[4]);
 }
 
 const lab_experiment lab_e5 = {
