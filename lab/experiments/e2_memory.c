@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum { SIZES = 8, FIRST_N = 128, D = 64 };
-enum { LARGEST_TILED_RUN = 8192, LARGEST_DENSE_RUN = 4096 };
+enum { LARGEST_RUN = 4096 }; /* beyond it bytes are added up, as only time would grow */
 enum { H = 32, HEAD_SIZE = 128, CACHE_SIZES = 8, CACHE_FIRST_N = 1024 };
 
 typedef enum pass { FORWARD_TILED, FORWARD_DENSE, BACKWARD_TILED, BACKWARD_DENSE, PASSES } pass;
@@ -107,7 +107,7 @@ static attn_status pass_tiled(holder *h, attn_error *err) {
     gradients.dq = matrix(h, DQ);
     gradients.dk = matrix(h, DK);
     gradients.dv = matrix(h, DV);
-    const bool backward = h->which == BACKWARD_TILED, runs = h->n <= LARGEST_TILED_RUN;
+    const bool backward = h->which == BACKWARD_TILED, runs = h->n <= LARGEST_RUN;
     if (backward) results.lse = attn_tensor_bhsd(h->buffer[LSE], ATTN_F64, 1, 1, h->n, 1);
     size_t scratch = 0;
     if (runs) {
@@ -167,7 +167,7 @@ static attn_status count_size(const lab_settings *settings, lab_table *peak, siz
     cell[INPUTS] = mib((double)all_buffers(FORWARD_TILED, n));
     for (pass which = FORWARD_TILED; which < PASSES; which++) {
         const bool dense = buffer_bytes(which, WEIGHTS, n) > 0;
-        if (dense && n > LARGEST_DENSE_RUN) {
+        if (dense && n > LARGEST_RUN) {
             /* as for the size before, with larger buffers */
             const double before = cell[1 + (int)which - PEAK_COLUMNS];
             cell[1 + which] = before + mib((double)all_buffers(which, n)) -
@@ -224,6 +224,8 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
 static void draw_peak(const lab_table *peak, plot_canvas *canvas, plot_rect area) {
     static const char *const name[] = {"forward, tiled", "forward, dense", "backward, tiled",
                                        "backward, dense"};
+    const plot_rule computed = {
+        .at = LARGEST_RUN, .vertical = true, .label = "run up to here, then added up"};
     plot_series series[PASSES + 1];
     for (size_t which = 0; which < PASSES; which++) {
         const bool dense = which % 2 == 1, backward = which >= BACKWARD_TILED;
@@ -239,9 +241,11 @@ static void draw_peak(const lab_table *peak, plot_canvas *canvas, plot_rect area
     plot_chart_draw(canvas, area,
                     &(plot_chart){.title = "Bytes held at the peak, one head, d = 64, f32",
                                   .x = {.label = "sequence length n", .scale = PLOT_LOG2},
-                                  .y = {.label = "MiB", .scale = PLOT_LOG2},
+                                  .y = {.label = "memory at the peak, MiB", .scale = PLOT_LOG2},
                                   .series = series,
-                                  .n_series = PASSES + 1});
+                                  .n_series = PASSES + 1,
+                                  .rule = &computed,
+                                  .n_rules = 1});
 }
 
 static void draw_cache(const lab_table *cache, plot_canvas *canvas, plot_rect area) {
@@ -260,7 +264,10 @@ static void draw_cache(const lab_table *cache, plot_canvas *canvas, plot_rect ar
     plot_chart_draw(canvas, area,
                     &(plot_chart){.title = "Decoding: K and V of a layer, 32 heads, d = 128, f16",
                                   .x = {.label = "tokens in the cache n", .scale = PLOT_LOG2},
-                                  .y = {.label = "MiB read for the next token", .scale = PLOT_LOG2},
+                                  .y = {.label = "read for the next token, MiB",
+                                        .scale = PLOT_LOG2,
+                                        .min = 0.125,
+                                        .max = 4096},
                                   .series = series,
                                   .n_series = 1 + GROUPINGS});
 }
@@ -296,11 +303,11 @@ const lab_experiment lab_e2 = {
     .method = "Left: bytes asked for and not yet given back, at most, counted by allocation "
               "callbacks: all buffers (Q, K, V, O; backward also lse, dO, dQ, dK, dV; dense also "
               "the n × n weights and, backward, their gradient) and the engine's context and "
-              "scratch, one thread, a new context per pass. Tiled runs up to n = 8192, its "
-              "scratch is asked for at 16384; dense runs up to 4096, beyond it its buffers are "
-              "added up. Right: attn_cost() of one query per head.",
+              "scratch, one thread, a new context per pass. Passes are run up to n = 4096; beyond "
+              "it the same buffers are added up, with the scratch that the engine says it needs. "
+              "Right: attn_cost() of one query per head.",
     .command = "attn cost --n 1 --nk 131072 --heads 32 --kv-heads 8 --d 128 --dtype f16",
-    .seconds = 4,
+    .seconds = 2,
     .measure = measure,
     .draw = draw,
     .judge = judge,

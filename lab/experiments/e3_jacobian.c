@@ -216,8 +216,8 @@ static void draw_jacobian(const lab_table *table, plot_canvas *canvas, plot_rect
     series[1].mark = series[3].mark = PLOT_NO_MARK;
     plot_chart_draw(canvas, area,
                     &(plot_chart){.title = "Softmax Jacobian of a row (band: 10-90 % of rows)",
-                                  .x = {.label = "head size d_k", .scale = PLOT_LOG2},
-                                  .y = {.label = "Frobenius norm"},
+                                  .x = {.label = "head size d<sub>k</sub>", .scale = PLOT_LOG2},
+                                  .y = {.label = "Frobenius norm", .max = 0.6},
                                   .series = series,
                                   .n_series = 4});
 }
@@ -231,7 +231,7 @@ static void draw_gradient(const lab_table *table, plot_canvas *canvas, plot_rect
     };
     plot_chart_draw(canvas, area,
                     &(plot_chart){.title = "Gradient of the queries: total and median row",
-                                  .x = {.label = "head size d_k", .scale = PLOT_LOG2},
+                                  .x = {.label = "head size d<sub>k</sub>", .scale = PLOT_LOG2},
                                   .y = {.label = "norm of dL/dQ", .scale = PLOT_LOG10},
                                   .series = series,
                                   .n_series = 4});

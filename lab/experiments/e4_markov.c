@@ -120,6 +120,8 @@ static void draw_walk(const lab_data *data, size_t walk, plot_canvas *canvas, pl
         {"1 layer", "2 layers", "3 layers", "5 layers", "10 layers", "20 layers"}};
     static const plot_color color[WALKS] = {PLOT_BLUE, PLOT_RED, PLOT_GREEN};
     const lab_table *matrices = lab_table_named(data, walk_name[walk]);
+    unsigned char future[CELLS]; /* keys after the query: walks never get there */
+    for (size_t i = 0; i < CELLS; i++) future[i] = i % N > i / N;
     for (size_t s = 0; s < SHOWN; s++) {
         plot_heatmap_draw(canvas, plot_grid(area, 1, SHOWN, s, 6),
                           &(plot_heatmap){.title = title[walk][s],
@@ -127,14 +129,14 @@ static void draw_walk(const lab_data *data, size_t walk, plot_canvas *canvas, pl
                                           .rows = N,
                                           .columns = N,
                                           .cell = lab_cell(matrices, s * N, 0),
+                                          .hidden = walk == CAUSAL ? future : NULL,
                                           .map = PLOT_CIVIDIS,
-                                          .max = 1});
+                                          .max = walk == CAUSAL ? 1 : 0.25});
     }
 }
 
 static void draw_hops(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    static const char *const name[WALKS] = {"Aᵏ: difference of rows", "causal Aᵏ: not on t0",
-                                            "rollout: difference of rows"};
+    static const char *const name[WALKS] = {"Aᵏ", "causal Aᵏ", "rollout"};
     static const plot_color color[WALKS] = {PLOT_BLUE, PLOT_RED, PLOT_GREEN};
     static const plot_mark mark[WALKS] = {PLOT_DOT, PLOT_SQUARE, PLOT_TRIANGLE};
     const lab_table *hops = lab_table_named(data, "hops");
@@ -147,15 +149,18 @@ static void draw_hops(const lab_data *data, plot_canvas *canvas, plot_rect area)
     plot_chart_draw(canvas, area,
                     &(plot_chart){.title = "What is left of the start",
                                   .x = {.label = "k, hops or layers", .max = HOPS},
-                                  .y = {.label = "largest difference", .scale = PLOT_LOG10},
+                                  .y = {.label = "difference of rows (causal: weight not on t0)",
+                                        .scale = PLOT_LOG10},
                                   .series = series,
                                   .n_series = WALKS});
 }
 
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    static const char *const label[WALKS] = {"one layer, every token sees all", "one layer, causal",
-                                             "rollout: ½A + ½I, another A in every layer"};
-    const double maps = 0.58 * area.width, line = 14;
+    static const char *const label[WALKS] = {
+        "One layer, every token sees all. Rows: queries, columns: keys; yellow: 0.25 or more",
+        "One layer, causal. Yellow: 1, hatched: masked",
+        "Rollout: ½A + ½I, another A in every layer. Yellow: 0.25 or more"};
+    const double maps = 0.66 * area.width, line = 14;
     const plot_style style = {.size = 9, .bold = true};
     for (size_t walk = 0; walk < WALKS; walk++) {
         plot_rect row = plot_grid(plot_inset(area, 0, 0, area.width - maps, 0), WALKS, 1, walk, 8);

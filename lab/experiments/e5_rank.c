@@ -88,7 +88,8 @@ done:
 
 /* Columns first .. first + 2 of the spectrum, as lines. */
 static void make_series(const lab_table *spectrum, size_t first, plot_series series[MATRICES]) {
-    static const char *const name[] = {"scores QKᵀ/√d_k", "weights A", "weights, unscaled"};
+    static const char *const name[] = {"scores QKᵀ/√d<sub>k</sub>", "weights A",
+                                       "weights, unscaled"};
     static const plot_color color[] = {PLOT_ORANGE, PLOT_BLUE, PLOT_RED};
     static const plot_dash dash[] = {PLOT_SOLID, PLOT_SOLID, PLOT_DASHED};
     for (size_t i = 0; i < MATRICES; i++) {
@@ -102,7 +103,7 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     plot_series values[MATRICES], energy[MATRICES];
     make_series(spectrum, 1, values);
     make_series(spectrum, 1 + MATRICES, energy);
-    const plot_rule rank = {.at = D_K, .vertical = true, .label = "d_k = 64"};
+    const plot_rule rank = {.at = D_K, .vertical = true, .label = "d<sub>k</sub> = 64"};
     const plot_rule share[] = {{.at = 90, .label = "90 %"}, {.at = 99, .label = "99 %"}};
     const plot_axis index = {.label = "singular value, counted from the largest", .max = N};
     plot_chart_draw(
@@ -110,7 +111,7 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
         &(plot_chart){
             .title = "Singular values",
             .x = index,
-            .y = {.label = "part of the largest", .scale = PLOT_LOG10, .min = 1e-6, .max = 1},
+            .y = {.label = "part of the largest", .scale = PLOT_LOG10, .min = 1e-7, .max = 1},
             .series = values,
             .n_series = MATRICES,
             .rule = &rank,
