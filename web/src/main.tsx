@@ -1,0 +1,6 @@
+// main.tsx - starts the page.
+import { render } from 'preact';
+import { App } from './app';
+import './style.css';
+
+render(<App />, document.getElementById('app')!);

@@ -1,0 +1,7 @@
+// cost.tsx - the room Cost.
+import type { State } from '../../state/state';
+import { en as t } from '../../text/en';
+
+export function Cost({ state }: { state: State }) {
+    return <h2>{t.room[state.room].name}</h2>;
+}

@@ -1,0 +1,7 @@
+// steps.tsx - the room Steps.
+import type { State } from '../../state/state';
+import { en as t } from '../../text/en';
+
+export function Steps({ state }: { state: State }) {
+    return <h2>{t.room[state.room].name}</h2>;
+}

@@ -1,0 +1,63 @@
+// toolbar.tsx - what concerns the whole page: undo, theme, sharing, presenting.
+import { useEffect, useState } from 'preact/hooks';
+import type { State } from '../state/state';
+import { store } from '../state/store';
+import { en as t } from '../text/en';
+
+function isTyping(event: KeyboardEvent): boolean {
+    const target = event.target as HTMLElement;
+    return target.matches('input:not([type=range]):not([type=checkbox]), textarea, select, [contenteditable]');
+}
+
+function useUndoKeys() {
+    useEffect(() => {
+        const key = (event: KeyboardEvent) => {
+            if (!(event.ctrlKey || event.metaKey) || isTyping(event)) return;
+            if (event.key === 'z' && !event.shiftKey) store.undo();
+            else if (event.key === 'y' || (event.key === 'Z' && event.shiftKey)) store.redo();
+            else return;
+            event.preventDefault();
+        };
+        window.addEventListener('keydown', key);
+        return () => window.removeEventListener('keydown', key);
+    }, []);
+}
+
+function Share() {
+    const [done, setDone] = useState(false);
+    const share = async () => {
+        await navigator.clipboard?.writeText(location.href);
+        setDone(true);
+        setTimeout(() => setDone(false), 2000);
+    };
+    return <button onClick={share}>{done ? t.toolbar.shared : t.toolbar.share}</button>;
+}
+
+export function Toolbar({ state }: { state: State }) {
+    useUndoKeys();
+    const themes = ['auto', 'light', 'dark'] as const;
+    return (
+        <div class="toolbar">
+            <button onClick={() => store.undo()} disabled={!store.canUndo()} title="Ctrl+Z">
+                {t.toolbar.undo}
+            </button>
+            <button onClick={() => store.redo()} disabled={!store.canRedo()} title="Ctrl+Y">
+                {t.toolbar.redo}
+            </button>
+            <label>
+                <span class="quiet">{t.toolbar.theme}</span>{' '}
+                <select value={state.theme} onChange={(e) => store.set((s) => void (s.theme = e.currentTarget.value as State['theme']))}>
+                    {themes.map((name) => (
+                        <option key={name} value={name}>
+                            {t.toolbar.themes[name]}
+                        </option>
+                    ))}
+                </select>
+            </label>
+            <button aria-pressed={state.present} onClick={() => store.set((s) => void (s.present = !s.present))}>
+                {t.toolbar.present}
+            </button>
+            <Share />
+        </div>
+    );
+}
