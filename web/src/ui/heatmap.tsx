@@ -1,0 +1,264 @@
+// heatmap.tsx - a matrix on a canvas: colours, numerals where they fit, hatching where masked, names
+// around it. Beside the canvas stands a grid of one row for keyboard and screen reader: arrows,
+// Home, End move, Enter picks, Escape lets go. Hovering previews. 512 x 512 cells are drawn in one go.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Colors, Range } from '../state/state';
+import { isDark, numeralOn, palette, placing } from './colors';
+
+export interface Place {
+    row: number;
+    column: number;
+}
+
+export interface HeatmapProps {
+    label: string; // for screen readers
+    rows: string[];
+    columns: string[];
+    cell: ArrayLike<number>; // (rows, columns)
+    visible?: ArrayLike<number>; // (rows, columns); 0: masked
+    kind: 'weights' | 'signed';
+    colors?: Colors;
+    range?: Range;
+    max?: number;
+    number?: (value: number) => string; // of a cell; none without
+    picked?: Place | null;
+    pinnedRow?: number; // -1: none
+    largest?: number; // of a cell, in pixels
+    onPick?: (place: Place | null) => void;
+    onHover?: (place: Place | null) => void;
+}
+
+interface Layout {
+    cell: number;
+    left: number;
+    top: number;
+    width: number;
+    height: number;
+}
+
+const FONT = '12px system-ui, sans-serif';
+const LONGEST_NAME = 90; // pixels
+
+function measure(names: string[]): number {
+    const pen = document.createElement('canvas').getContext('2d')!;
+    pen.font = FONT;
+    return Math.min(Math.max(0, ...names.map((name) => pen.measureText(name).width)), LONGEST_NAME);
+}
+
+function layOut(p: HeatmapProps, room: number): Layout {
+    const left = Math.ceil(measure(p.rows)) + 10;
+    const top = Math.ceil(measure(p.columns)) + 10;
+    const least = p.columns.length > 160 ? 1 : p.columns.length > 64 ? 4 : 14;
+    const cell = Math.max(Math.min(Math.floor((room - left - 2) / p.columns.length), p.largest ?? 44), least);
+    return { cell, left, top, width: left + cell * p.columns.length + 2, height: top + cell * p.rows.length + 2 };
+}
+
+function css(name: string): string {
+    return getComputedStyle(document.documentElement).getPropertyValue(name);
+}
+
+function paintCells(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
+    const scale = palette(p.kind, p.colors ?? 'cividis', isDark());
+    const place = placing(p.cell, p.columns.length, p.kind, p.range ?? 'absolute', p.max);
+    const image = pen.createImageData(p.columns.length, p.rows.length);
+    for (let r = 0; r < p.rows.length; r++) {
+        for (let c = 0; c < p.columns.length; c++) {
+            const i = r * p.columns.length + c;
+            const masked = p.visible && !p.visible[i];
+            const rgb = scale[Math.round(255 * Math.min(Math.max(place(r, c), 0), 1))] ?? scale[0]!;
+            image.data.set(masked ? [0, 0, 0, 0] : [...rgb, 255], 4 * i);
+        }
+    }
+    const small = new OffscreenCanvas(p.columns.length, p.rows.length);
+    small.getContext('2d')!.putImageData(image, 0, 0);
+    pen.imageSmoothingEnabled = false;
+    pen.drawImage(small, at.left, at.top, at.cell * p.columns.length, at.cell * p.rows.length);
+    if (at.cell >= 26 && p.number) paintNumerals(pen, p, at, scale, place);
+}
+
+function paintNumerals(
+    pen: CanvasRenderingContext2D,
+    p: HeatmapProps,
+    at: Layout,
+    scale: ReturnType<typeof palette>,
+    place: (r: number, c: number) => number,
+): void {
+    pen.font = `${Math.min(Math.floor(at.cell * 0.3), 13)}px system-ui, sans-serif`;
+    pen.textAlign = 'center';
+    pen.textBaseline = 'middle';
+    for (let r = 0; r < p.rows.length; r++) {
+        for (let c = 0; c < p.columns.length; c++) {
+            const i = r * p.columns.length + c;
+            if (p.visible && !p.visible[i]) continue;
+            pen.fillStyle = numeralOn(scale[Math.round(255 * Math.min(Math.max(place(r, c), 0), 1))] ?? scale[0]!);
+            pen.fillText(p.number!(p.cell[i]!), at.left + (c + 0.5) * at.cell, at.top + (r + 0.5) * at.cell, at.cell - 3);
+        }
+    }
+}
+
+function paintHatching(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
+    if (!p.visible) return;
+    pen.save();
+    pen.beginPath();
+    for (let i = 0; i < p.rows.length * p.columns.length; i++) {
+        if (p.visible[i]) continue;
+        pen.rect(at.left + (i % p.columns.length) * at.cell, at.top + Math.floor(i / p.columns.length) * at.cell, at.cell, at.cell);
+    }
+    pen.clip();
+    pen.strokeStyle = css('--hatch');
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (let x = -at.height; x < at.width; x += 6) {
+        pen.moveTo(x, at.height);
+        pen.lineTo(x + at.height, 0);
+    }
+    pen.stroke();
+    pen.restore();
+}
+
+function paintNames(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
+    const every = Math.max(1, Math.ceil(13 / at.cell));
+    pen.fillStyle = css('--ink');
+    pen.font = FONT;
+    pen.textBaseline = 'middle';
+    pen.textAlign = 'right';
+    p.rows.forEach((name, r) => {
+        if (r % every) return;
+        pen.font = r === p.pinnedRow ? `bold ${FONT}` : FONT;
+        pen.fillText(name, at.left - 6, at.top + (r + 0.5) * at.cell, at.left - 8);
+    });
+    pen.font = FONT;
+    pen.textAlign = 'left';
+    p.columns.forEach((name, c) => {
+        if (c % every) return;
+        pen.save();
+        pen.translate(at.left + (c + 0.5) * at.cell, at.top - 6);
+        pen.rotate(-Math.PI / 2);
+        pen.fillText(name, 0, 0, at.top - 8);
+        pen.restore();
+    });
+}
+
+function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout, current: Place | null): void {
+    const frame = (row: number, column: number, width: number, color: string, line: number) => {
+        pen.strokeStyle = color;
+        pen.lineWidth = line;
+        pen.strokeRect(at.left + column * at.cell, at.top + row * at.cell, width * at.cell, at.cell);
+    };
+    if (p.pinnedRow !== undefined && p.pinnedRow >= 0 && p.pinnedRow < p.rows.length)
+        frame(p.pinnedRow, 0, p.columns.length, css('--accent'), 2);
+    for (const place of [p.picked, current]) if (place) frame(place.row, place.column, 1, css('--ink'), 2);
+}
+
+function paint(canvas: HTMLCanvasElement, p: HeatmapProps, at: Layout, current: Place | null): void {
+    const ratio = window.devicePixelRatio || 1;
+    canvas.width = Math.round(at.width * ratio);
+    canvas.height = Math.round(at.height * ratio);
+    canvas.style.width = `${at.width}px`;
+    canvas.style.height = `${at.height}px`;
+    const pen = canvas.getContext('2d')!;
+    pen.scale(ratio, ratio);
+    paintCells(pen, p, at);
+    paintHatching(pen, p, at);
+    paintNames(pen, p, at);
+    paintMarks(pen, p, at, current);
+}
+
+/** How far each key moves. */
+const MOVES: Record<string, (p: Place, rows: number, columns: number, all: boolean) => Place> = {
+    ArrowUp: (p) => ({ ...p, row: p.row - 1 }),
+    ArrowDown: (p) => ({ ...p, row: p.row + 1 }),
+    ArrowLeft: (p) => ({ ...p, column: p.column - 1 }),
+    ArrowRight: (p) => ({ ...p, column: p.column + 1 }),
+    Home: (p, _r, _c, all) => ({ row: all ? 0 : p.row, column: 0 }),
+    End: (p, rows, columns, all) => ({ row: all ? rows - 1 : p.row, column: columns - 1 }),
+};
+
+export function Heatmap(p: HeatmapProps) {
+    const box = useRef<HTMLDivElement>(null);
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const [room, setRoom] = useState(600);
+    const [current, setCurrent] = useState<Place | null>(null); // where the keyboard is
+    const at = layOut(p, room);
+
+    useEffect(() => {
+        const observer = new ResizeObserver(([entry]) => setRoom(entry!.contentRect.width));
+        observer.observe(box.current!);
+        return () => observer.disconnect();
+    }, []);
+    useEffect(() => paint(canvas.current!, p, at, current));
+
+    const placeOf = (event: MouseEvent): Place | null => {
+        const rect = canvas.current!.getBoundingClientRect();
+        const row = Math.floor((event.clientY - rect.top - at.top) / at.cell);
+        const column = Math.floor((event.clientX - rect.left - at.left) / at.cell);
+        return row >= 0 && row < p.rows.length && column >= 0 && column < p.columns.length ? { row, column } : null;
+    };
+    const move = (event: KeyboardEvent) => {
+        const here = current ?? { row: 0, column: 0 };
+        if (event.key === 'Enter' || event.key === ' ') p.onPick?.(here);
+        else if (event.key === 'Escape') p.onPick?.(null);
+        else if (MOVES[event.key]) {
+            const to = MOVES[event.key]!(here, p.rows.length, p.columns.length, event.ctrlKey);
+            const next = {
+                row: Math.min(Math.max(to.row, 0), p.rows.length - 1),
+                column: Math.min(Math.max(to.column, 0), p.columns.length - 1),
+            };
+            setCurrent(next);
+            p.onHover?.(next);
+        } else return;
+        event.preventDefault();
+    };
+    return (
+        <div class="heatmap" ref={box}>
+            <canvas
+                ref={canvas}
+                aria-hidden="true"
+                onMouseMove={(e) => p.onHover?.(placeOf(e))}
+                onMouseLeave={() => p.onHover?.(null)}
+                onClick={(e) => p.onPick?.(placeOf(e))}
+            />
+            <Grid p={p} current={current} onKeyDown={move} onFocus={() => setCurrent(current ?? { row: 0, column: 0 })} onBlur={() => setCurrent(null)} />
+        </div>
+    );
+}
+
+/** One row of cells, for those who do not see the canvas. */
+function Grid(g: {
+    p: HeatmapProps;
+    current: Place | null;
+    onKeyDown: (event: KeyboardEvent) => void;
+    onFocus: () => void;
+    onBlur: () => void;
+}) {
+    const { p } = g;
+    const here = g.current ?? { row: 0, column: 0 };
+    const value = (c: number) => {
+        const i = here.row * p.columns.length + c;
+        if (p.visible && !p.visible[i]) return 'masked';
+        return p.number ? p.number(p.cell[i]!) : Number(p.cell[i]).toPrecision(3);
+    };
+    const active = useRef<HTMLSpanElement>(null);
+    useEffect(() => {
+        if (g.current) active.current?.focus({ preventScroll: true });
+    }, [here.row, here.column, g.current === null]);
+    return (
+        <div role="grid" class="unseen" aria-label={p.label} aria-rowcount={p.rows.length} aria-colcount={p.columns.length} onKeyDown={g.onKeyDown}>
+            <div role="row" aria-rowindex={here.row + 1}>
+                {p.columns.map((name, c) => (
+                    <span
+                        key={c}
+                        role="gridcell"
+                        aria-colindex={c + 1}
+                        tabIndex={c === here.column ? 0 : -1}
+                        ref={c === here.column ? active : undefined}
+                        onFocus={c === here.column ? g.onFocus : undefined}
+                        onBlur={c === here.column ? g.onBlur : undefined}
+                    >
+                        {`${p.rows[here.row] ?? ''}, ${name}: ${value(c)}`}
+                    </span>
+                ))}
+            </div>
+        </div>
+    );
+}
