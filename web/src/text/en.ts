@@ -26,6 +26,7 @@ export const en = {
         present: 'Present',
         keys: 'Keys',
     },
+    export: { title: 'Export', picture: 'Picture', command: 'Copy as command', copied: 'Copied' },
     provenance(from: Provenance): string {
         switch (from.kind) {
             case 'document':
