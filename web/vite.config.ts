@@ -35,6 +35,7 @@ export default defineConfig(({ mode }) => {
         define: { SINGLE_FILE: JSON.stringify(single) },
         esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none' },
         worker: { format: 'iife' },
+        server: { fs: { allow: ['..'] } }, // engine.wasm is in build/web
         build: {
             target: 'es2022',
             outDir: single ? 'dist/single' : 'dist',

@@ -9,6 +9,9 @@ export interface Tensor {
 
 export type Scale = 'sqrt' | 'none' | 'dk';
 export type Mask = 'none' | 'causal' | 'window' | 'padding';
+/** As the engine numbers them. */
+export const SCALES: Scale[] = ['sqrt', 'none', 'dk'];
+export const MASKS: Mask[] = ['none', 'causal', 'window', 'padding'];
 
 // ---- Steps: one attention layer, every number of it ----
 
@@ -76,6 +79,8 @@ export interface ModelInfo {
     length: number; // longest text
     slots: number;
     causal: boolean;
+    scale: Scale; // it was trained with
+    temperature: number;
     parameters: number;
     seed: number;
     steps: number; // of training behind it
@@ -93,9 +98,9 @@ export interface FileHeader {
 export interface LookInput {
     /** Token numbers of a model; for the random head: the words. */
     tokens: number[];
-    mask: Mask;
+    mask: Mask; // a causal model stays causal under any mask
     window: number; // keys on each side, for 'window'
-    padding: number; // tokens at the end that are padding, for 'padding'
+    padding: number; // tokens at the end that nobody sees, for 'padding'
     scale: Scale;
     temperature: number;
     /** Heads that are switched off: layer * heads + head. */
@@ -114,7 +119,8 @@ export interface Look {
     answers: { word: string; probability: number }[][][]; // (n)(slots) best five
     shift: Tensor; // (2, n, 2) embeddings before and after, on the first two principal axes
     gradient?: {
-        weighted: Tensor; // (layers, heads, n, n) weights times their gradient, where positive
+        /** (layers, heads, n, n) weights times what they do for the answer, where that is positive. */
+        weighted: Tensor;
         byPosition: Tensor; // (n) norm of dL/dx
         byParameter: { name: string; norm: number }[];
     };
@@ -176,10 +182,11 @@ export interface TaskExample {
 
 export interface Cost {
     pairs: number;
+    visiblePairs: number; // not masked: flops count these
     flops: number;
     backwardFlops: number;
     bytes: number; // inputs and outputs
-    denseBytes: number; // with the n x n matrix
+    denseBytes: number; // what the n x n weights would take
     scratchBytes: number; // of the tiled engine
 }
 
@@ -213,7 +220,7 @@ export interface Engine {
     tasks(): Promise<TaskInfo[]>;
     /** Starts anew at step 0; there is one trainer. */
     trainStart(input: TrainInput): Promise<ModelInfo>;
-    /** Runs about `milliseconds` of steps; the last one's numbers and how many there were. */
+    /** Runs about `milliseconds` of steps, at least one; the last one's numbers and how many there were. */
     trainSlice(milliseconds: number): Promise<{ last: TrainStep; steps: number; losses: number[] }>;
     evaluate(examples: number, knockOut: boolean): Promise<Evaluation>;
     taskExample(task: string, seed: number, number: number): Promise<TaskExample>;
