@@ -56,6 +56,9 @@ export interface State {
         scale: Scale;
         temperature: number;
         stopAt: number; // held-out accuracy
+        steps: number; // over which the rate falls; 0 = as the task has it
+        example: number; // the held-out example that is shown
+        question: number; // which of its questions
     };
     cost: { n: number; d: number; heads: number; d_k: number; causal: boolean };
 }
@@ -90,6 +93,9 @@ export const DEFAULTS: State = {
         scale: 'sqrt',
         temperature: 1,
         stopAt: 0.995,
+        steps: 0,
+        example: 0,
+        question: 0,
     },
     cost: { n: 4096, d: 64, heads: 1, d_k: 64, causal: false },
 };
@@ -129,6 +135,9 @@ export const LIMITS: Record<string, { min: number; max: number; whole: boolean }
     'train.d_k': { min: 0, max: 256, whole: true },
     'train.temperature': { min: 1e-3, max: 1e3, whole: false },
     'train.stopAt': { min: 0, max: 1, whole: false },
+    'train.steps': { min: 0, max: 100000, whole: true },
+    'train.example': { min: 0, max: 2047, whole: true },
+    'train.question': { min: 0, max: 19, whole: true },
     'cost.n': { min: 1, max: 1048576, whole: true },
     'cost.d': { min: 1, max: 4096, whole: true },
     'cost.heads': { min: 1, max: 256, whole: true },

@@ -16,7 +16,7 @@ interface ExportProps {
     command?: string;
 }
 
-function save(name: string, blob: Blob): void {
+export function save(name: string, blob: Blob): void {
     const link = document.createElement('a');
     link.href = URL.createObjectURL(blob);
     link.download = name;

@@ -28,7 +28,7 @@ export interface HeatmapProps {
     onHover?: (place: Place | null) => void;
 }
 
-interface Layout {
+export interface Layout {
     cell: number;
     left: number;
     top: number;
@@ -53,11 +53,11 @@ function layOut(p: HeatmapProps, room: number): Layout {
     return { cell, left, top, width: left + cell * p.columns.length + 2, height: top + cell * p.rows.length + 2 };
 }
 
-function css(name: string): string {
+export function css(name: string): string {
     return getComputedStyle(document.documentElement).getPropertyValue(name);
 }
 
-function paintCells(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
+export function paintCells(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
     const scale = palette(p.kind, p.colors ?? 'cividis', isDark());
     const place = placing(p.cell, p.columns.length, p.kind, p.range ?? 'absolute', p.max);
     const image = pen.createImageData(p.columns.length, p.rows.length);
@@ -96,7 +96,7 @@ function paintNumerals(
     }
 }
 
-function paintHatching(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
+export function paintHatching(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
     if (!p.visible) return;
     pen.save();
     pen.beginPath();
@@ -139,7 +139,7 @@ function paintNames(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout):
     });
 }
 
-function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout, current: Place | null): void {
+export function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout, current: Place | null): void {
     const frame = (row: number, column: number, width: number, color: string, line: number) => {
         pen.strokeStyle = color;
         pen.lineWidth = line;
