@@ -36,6 +36,7 @@ export interface State {
         heads: number; // of a sentence of one's own
         width: number; // d_model of it
         edits: string; // "w_q:0,1=0.5;x:..." numbers changed by hand
+        speed: number; // of playing: steps in 1.2 s
     };
     explore: {
         aggregate: Aggregate;
@@ -79,7 +80,7 @@ export const DEFAULTS: State = {
     padding: 0,
     temperature: 1,
     scale: 'sqrt',
-    steps: { example: '004', step: 0, row: -1, column: -1, heads: 2, width: 4, edits: '' },
+    steps: { example: '004', step: 0, row: -1, column: -1, heads: 2, width: 4, edits: '', speed: 1 },
     explore: { aggregate: 'head', colors: 'cividis', range: 'absolute', off: '', view: 'heatmap' },
     train: {
         task: 'whois',
@@ -127,6 +128,7 @@ export const LIMITS: Record<string, { min: number; max: number; whole: boolean }
     'steps.column': { min: -1, max: 255, whole: true },
     'steps.heads': { min: 1, max: 8, whole: true },
     'steps.width': { min: 1, max: 64, whole: true },
+    'steps.speed': { min: 0.25, max: 4, whole: false },
     'train.layers': { min: 0, max: 8, whole: true },
     'train.heads': { min: 0, max: 8, whole: true },
     'train.d': { min: 0, max: 256, whole: true },

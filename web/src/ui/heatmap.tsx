@@ -164,6 +164,13 @@ function paint(canvas: HTMLCanvasElement, p: HeatmapProps, at: Layout, current: 
     paintMarks(pen, p, at, current);
 }
 
+/** The picture alone, to be saved. */
+export function heatmapCanvas(p: HeatmapProps, room = 900): HTMLCanvasElement {
+    const canvas = document.createElement('canvas');
+    paint(canvas, p, layOut(p, room), null);
+    return canvas;
+}
+
 /** How far each key moves. */
 const MOVES: Record<string, (p: Place, rows: number, columns: number, all: boolean) => Place> = {
     ArrowUp: (p) => ({ ...p, row: p.row - 1 }),

@@ -1,0 +1,159 @@
+// detail.tsx - one cell of a product, factor by factor: both factors and their product as bars with
+// numbers, the sum, and for a score what becomes of it: scaled, masked, its share of the row.
+import { en as t } from '../../text/en';
+import { formOf, show } from './numbers';
+import { type Cell, cellsOf, type Page, SCORE_LIKE, viewOf } from './pages';
+import type { Work } from './work';
+
+const MOST_ROWS = 12; // without scrolling
+
+interface Factors {
+    of: string; // "scores[apple, phones]"
+    left: string;
+    right: string;
+    names: string[];
+    a: number[];
+    b: number[];
+    sum: number;
+}
+
+/** Which letters stand for the two factors. */
+const LETTERS: Partial<Record<Page['name'], [string, string]>> = {
+    queries: ['x', 'w'],
+    keys: ['x', 'w'],
+    values: ['x', 'w'],
+    output: ['a', 'v'],
+    result: ['o', 'w'],
+};
+
+/** Row of the left matrix and column of the right one that meet in the cell. */
+function factorsOf(work: Work, page: Page, head: number, at: Cell): Factors | undefined {
+    const isScore = SCORE_LIKE.includes(page.results[0]!);
+    const letters = isScore ? (['q', 'k'] as const) : LETTERS[page.name];
+    if (!letters) return undefined;
+    const left = viewOf(work, isScore ? 'q' : page.operands[0]!, head);
+    const right = isScore ? viewOf(work, 'k', head, true) : viewOf(work, page.operands[1]!, head);
+    const result = viewOf(work, isScore ? 'scores' : page.results[0]!, head);
+    const offset = right.part.startsWith('w_') && right.part !== 'w_o' ? head * result.columns.length : 0;
+    const width = left.columns.length;
+    const each = (pick: (i: number) => number) => Array.from({ length: width }, (_, i) => pick(i));
+    return {
+        of: `${result.title}[${result.rows[at.row]}, ${result.columns[at.column]}]`,
+        left: letters[0],
+        right: letters[1],
+        names: left.columns,
+        a: each((i) => left.cell[at.row * width + i]!),
+        b: each((i) => right.cell[i * right.columns.length + offset + at.column]!),
+        sum: result.cell[at.row * result.columns.length + at.column]!,
+    };
+}
+
+function Bar({ value, largest, text }: { value: number; largest: number; text: string }) {
+    const size = largest > 0 ? Math.abs(value) / largest : 0;
+    return (
+        <td class="bar">
+            <span class="number">{text}</span>
+            <span class={`track ${value < 0 ? 'negative' : 'positive'}`} aria-hidden="true">
+                <i style={{ '--size': size }} />
+            </span>
+        </td>
+    );
+}
+
+function FactorTable({ f }: { f: Factors }) {
+    const product = f.a.map((a, i) => a * f.b[i]!);
+    const columns = [f.a, f.b, product].map((values) => ({ values, form: formOf(values), largest: Math.max(...values.map(Math.abs)) }));
+    const isLong = f.names.length > MOST_ROWS;
+    return (
+        <div class="scroll" {...(isLong && { tabIndex: 0, role: 'region', 'aria-label': f.of })}>
+            <table class="factors">
+                <thead>
+                    <tr>
+                        <td />
+                        <th scope="col">{f.left}</th>
+                        <th scope="col">{f.right}</th>
+                        <th scope="col">{`${f.left} × ${f.right}`}</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {f.names.map((name, i) => (
+                        <tr key={i}>
+                            <th scope="row"><bdi>{name}</bdi></th>
+                            {columns.map((c, j) => <Bar key={j} value={c.values[i]!} largest={c.largest} text={show(c.values[i]!, c.form)} />)}
+                        </tr>
+                    ))}
+                </tbody>
+                <tfoot>
+                    <tr>
+                        <th scope="row" colSpan={3}>{t.steps.sumOf}</th>
+                        <td class="bar"><b class="number">{show(f.sum)}</b></td>
+                    </tr>
+                </tfoot>
+            </table>
+        </div>
+    );
+}
+
+/** What the score becomes on its way to a share. */
+function Chain({ work, head, at }: { work: Work; head: number; at: Cell }) {
+    const { steps, problem } = work;
+    const index = at.row * work.keys.length + at.column;
+    const value = (part: (typeof SCORE_LIKE)[number]) => cellsOf(steps.step[part]!, head)[index]!;
+    const isMasked = value('masked') === -Infinity;
+    return (
+        <ol class="chain">
+            <li>{t.steps.chain.score(show(value('scores')))}</li>
+            <li>{t.steps.chain.scaled(show(value('scaled')), show(steps.scale), steps.scale === 1)}</li>
+            {problem.causal && <li>{t.steps.chain.masked(isMasked)}</li>}
+            <li>{t.steps.chain.weight(show(value('weights'), formOf([], 4)), t.percent(value('weights')))}</li>
+        </ol>
+    );
+}
+
+/** Every key's share of the query's row, the picked one marked. */
+function Shares({ work, head, at }: { work: Work; head: number; at: Cell }) {
+    const n = work.keys.length;
+    const row = (part: 'masked' | 'weights') => Array.from(cellsOf(work.steps.step[part]!, head)).slice(at.row * n, at.row * n + n);
+    const scores = row('masked');
+    const weights = row('weights');
+    const form = formOf(scores);
+    const isLong = n > MOST_ROWS;
+    return (
+        <div class="scroll" {...(isLong && { tabIndex: 0, role: 'region', 'aria-label': t.steps.shares(work.queries[at.row]!) })}>
+            <table class="factors shares">
+                <caption>{t.steps.shares(work.queries[at.row]!)}</caption>
+                <thead>
+                    <tr><td /><th scope="col">{t.steps.score}</th><th scope="col">{t.steps.weight}</th></tr>
+                </thead>
+                <tbody>
+                    {work.keys.map((key, c) => (
+                        <tr key={c} class={c === at.column ? 'on' : ''}>
+                            <th scope="row"><bdi>{key}</bdi></th>
+                            <td class="bar"><span class="number">{show(scores[c]!, form)}</span></td>
+                            <td class="bar">
+                                <span class="number">{show(weights[c]!, formOf([], 4))}</span>
+                                <span class="track share" aria-hidden="true"><i style={{ '--size': weights[c]! }} /></span>
+                            </td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </div>
+    );
+}
+
+export function Detail(p: { work: Work; page: Page; head: number; at: Cell }) {
+    const factors = factorsOf(p.work, p.page, p.head, p.at);
+    if (!factors) return null;
+    const isScore = SCORE_LIKE.includes(p.page.results[0]!);
+    return (
+        <section class="detail" aria-labelledby="detail-title">
+            <h3 id="detail-title">{t.steps.detail(factors.of, show(factors.sum))}</h3>
+            <div class="panels">
+                <FactorTable f={factors} />
+                {isScore && <Chain {...p} />}
+                {isScore && <Shares {...p} />}
+            </div>
+        </section>
+    );
+}

@@ -1,0 +1,173 @@
+// stage.tsx - the present step: its name, formula, shape, cost and sentence; its matrices as an
+// equation; one cell explained; what the document says.
+import { useState } from 'preact/hooks';
+import type { Part } from '../../engine/types';
+import type { State } from '../../state/state';
+import { store } from '../../state/store';
+import { en as t } from '../../text/en';
+import { Badge, type Provenance } from '../../ui/badge';
+import { palette } from '../../ui/colors';
+import { Export, type Table } from '../../ui/export';
+import { heatmapCanvas } from '../../ui/heatmap';
+import { say } from '../../ui/readout';
+import { commandOf } from './command';
+import { Detail } from './detail';
+import { withEdit } from './edits';
+import { Formula } from './formula';
+import { type Marks, Matrix } from './matrix';
+import { Notes } from './notes';
+import { formOf, show } from './numbers';
+import { type Cell, givenCell, type Page, pickedCell, SCORE_LIKE, type View, viewOf } from './pages';
+import type { Work } from './work';
+
+interface StageProps {
+    state: State;
+    work: Work;
+    page: Page;
+    head: number;
+    dark: boolean;
+}
+
+function Head({ work, page }: { work: Work; page: Page }) {
+    const step = work.steps.step[page.results[0]!]!;
+    const [heads = 1, rows = 0, columns = 0] = step.value.shape;
+    const isByDk = page.name === 'scaled' && work.problem.scale === 'dk'; // the engine's words are about the square root
+    const sentence = page.name === 'given' ? t.steps.givenSentence : isByDk ? t.steps.byDk(work.steps.d_k) : step.sentence;
+    const formulas = page.results.map((part) => work.steps.step[part]!.formula).filter((text) => text !== 'given');
+    return (
+        <div class="head">
+            <h2>{t.steps.page[page.name]}</h2>
+            {formulas.map((text) => <Formula key={text} text={isByDk ? 'S / d_k' : text} />)}
+            <span class="quiet">{t.steps.shape(heads, rows, columns)}</span>
+            <span class="quiet">{t.steps.flops(step.flops)}</span>
+            <p>{sentence}</p>
+        </div>
+    );
+}
+
+/** What meets in the cell `at` of the result: a row of the left matrix, a column of the right one. */
+function marksOf(page: Page, view: View, at: Cell, width: number): Marks {
+    if (page.results.includes(view.part)) return at;
+    const isFirst = view.part === page.operands[0];
+    if (page.name === 'weights') return { row: at.row };
+    if (page.name === 'concat') {
+        const column = at.column - view.head * view.columns.length;
+        return column >= 0 && column < view.columns.length ? { row: at.row, column } : {};
+    }
+    if (page.sign === '→') return at;
+    if (isFirst) return { row: at.row };
+    return { column: at.column + (/^w_[qkv]$/.test(view.part) ? width : 0) };
+}
+
+/** The matrices of the step: of one head, except where the heads are joined. */
+function viewsOf(work: Work, page: Page, head: number): View[] {
+    const heads = page.name === 'concat' ? Array.from({ length: work.steps.heads }, (_, h) => h) : [head];
+    const operand = (part: Part) => heads.map((h) => viewOf(work, part, h, page.name === 'scores' && part === 'k'));
+    return [...page.operands.flatMap(operand), ...page.results.map((part) => viewOf(work, part, head))];
+}
+
+function signBefore(page: Page, views: View[], i: number): string {
+    if (i === 0 || page.name === 'given') return '';
+    const isResult = page.results.includes(views[i]!.part);
+    if (isResult) return page.sign === '→' ? '→' : '=';
+    return page.sign === '→' ? '|' : '×';
+}
+
+function Legend({ views, dark, hasEdits }: { views: View[]; dark: boolean; hasEdits: boolean }) {
+    const kinds = [...new Set(views.map((v) => v.kind))];
+    const ramp = (kind: View['kind']) => palette(kind, 'cividis', dark).filter((_, i) => i % 17 === 0).map((c) => `rgb(${c.join()})`).join();
+    return (
+        <p class="legend quiet">
+            {kinds.map((kind) => (
+                <span key={kind}>
+                    <i aria-hidden="true" style={{ background: `linear-gradient(90deg,${ramp(kind)})` }} /> {t.steps.legend[kind]}
+                </span>
+            ))}
+            {hasEdits && <span>{t.steps.legend.edited}</span>}
+        </p>
+    );
+}
+
+function tableOf(view: View): Table {
+    const rows = view.rows.map((name, r) => [name, ...Array.from(view.columns, (_, c) => view.cell[r * view.columns.length + c]!)]);
+    return { columns: ['', ...view.columns], rows };
+}
+
+function provenanceOf(state: State, work: Work): Provenance {
+    if (work.edits.length > 0) return { kind: 'hand' };
+    return work.example ? { kind: 'document', name: work.example.name } : { kind: 'random', seed: state.seed };
+}
+
+function pictureOf(view: View): HTMLCanvasElement {
+    const { rows, columns, cell, kind, visible, title } = view;
+    const form = formOf(cell, kind === 'weights' ? 4 : 0);
+    return heatmapCanvas({ label: title, rows, columns, cell, kind, number: (x) => show(x, form), ...(visible && { visible }) });
+}
+
+function edit(work: Work, view: View, at: Cell, value: number): void {
+    const part = view.given!;
+    const place = givenCell(view, at);
+    store.set((s) => void (s.steps.edits = withEdit(s.steps.edits, { part, ...place, value }, work.given.given[part]!)),
+        `steps.edit ${part} ${place.row} ${place.column}`);
+    say(t.steps.edited(`${view.title}[${view.rows[at.row]}, ${view.columns[at.column]}]`, value));
+}
+
+function isEdited(work: Work, view: View, at: Cell): boolean {
+    const place = givenCell(view, at);
+    return work.edits.some((e) => e.part === view.given && e.row === place.row && e.column === place.column);
+}
+
+function pick(work: Work, page: Page, head: number, at: Cell | null): void {
+    store.set((s) => {
+        s.steps.row = at?.row ?? -1;
+        s.steps.column = at?.column ?? -1;
+    });
+    if (!at || !SCORE_LIKE.includes(page.results[0]!)) return;
+    const weight = viewOf(work, 'weights', head).cell[at.row * work.keys.length + at.column]!;
+    say(t.steps.looks(work.queries[at.row]!, work.keys[at.column]!, t.percent(weight)));
+}
+
+export function Stage({ state, work, page, head, dark }: StageProps) {
+    const [hover, setHover] = useState<Cell | null>(null);
+    const result = viewOf(work, page.results[0]!, head);
+    const picked = pickedCell(result, state.steps.row, state.steps.column);
+    const at = hover ? pickedCell(result, hover.row, hover.column) : picked;
+    const views = viewsOf(work, page, head);
+    const isInput = page.operands.length === 0;
+    const isPickable = (view: View) => !isInput && (view === views.at(-1) || (page.sign === '→' && SCORE_LIKE.includes(view.part)));
+    return (
+        <section class="stage">
+            <Head work={work} page={page} />
+            <div class="equation" key={page.name}>
+                {views.map((view, i) => (
+                    <div class="term" key={view.title}>
+                        {signBefore(page, views, i) && <span class="sign" aria-hidden="true">{signBefore(page, views, i)}</span>}
+                        <Matrix
+                            view={view}
+                            dark={dark}
+                            isResult={page.results.includes(view.part)}
+                            marks={isInput ? {} : marksOf(page, view, at, head * result.columns.length)}
+                            isEdited={(cell) => isEdited(work, view, cell)}
+                            onPick={isPickable(view) ? (cell) => pick(work, page, head, cell) : undefined}
+                            onHover={isPickable(view) ? setHover : undefined}
+                            onEdit={view.given ? (cell, value) => edit(work, view, cell, value) : undefined}
+                        />
+                    </div>
+                ))}
+            </div>
+            <Legend views={views} dark={dark} hasEdits={work.edits.length > 0} />
+            <div class="bar foot">
+                <Badge from={provenanceOf(state, work)} />
+                <Export name={`attention-${result.part}`} table={() => tableOf(result)} picture={() => pictureOf(result)}
+                    {...commandFor(state, work, page)} />
+            </div>
+            <Notes work={work} parts={page.results} />
+            {!isInput && <Detail work={work} page={page} head={head} at={at} />}
+        </section>
+    );
+}
+
+function commandFor(state: State, work: Work, page: Page): { command?: string } {
+    const command = commandOf(state, work, page);
+    return command ? { command } : {};
+}
