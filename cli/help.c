@@ -73,8 +73,7 @@ static void print_overview(void) {
     printf("\n%sTry%s\n"
            "  attn run --demo                              every step of a tiny example\n"
            "  attn run --q q.npy --k k.npy --v v.npy --causal -o out.npy\n"
-           "  attn cost --n 16384 --heads 32 --causal      what would that take?\n"
-           "  attn help run                                all options of a command\n",
+           "  attn cost --n 16384 --heads 32 --causal      what would that take?\n",
            bold(), plain());
 }
 
