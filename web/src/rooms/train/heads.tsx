@@ -1,0 +1,128 @@
+// heads.tsx - all heads of a layer on the shown example, in one canvas, live. Under each head stands a
+// button with what matters in words; it opens the head in Explore, as a click on its picture does.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { TaskExample } from '../../engine/types';
+import type { Colors } from '../../state/state';
+import { en as t } from '../../text/en';
+import { css, type HeatmapProps, type Layout, paintCells, paintHatching, paintMarks } from '../../ui/heatmap';
+import { headOf, type Question, rowOf, share } from './picture';
+import type { Picture } from './trainer';
+
+const GAP = 12; // pixels between heads
+const LARGEST = 15; // of a cell
+const READABLE = 11; // cells from this size on have names beside them
+const NAMES = 58; // pixels for names
+
+interface HeadsProps {
+    layer: number;
+    example: TaskExample;
+    question: Question;
+    picture: Picture;
+    colors: Colors;
+    onOpen: (head: number) => void;
+}
+
+interface Plan {
+    cell: number;
+    perRow: number;
+    names: number; // pixels; 0: no names
+    width: number; // of one head with its names
+    height: number;
+}
+
+/** As many heads beside each other as leaves cells that can be seen. */
+function planOf(heads: number, n: number, room: number): Plan {
+    let perRow = heads;
+    const cellFor = (names: number) => Math.floor(((room - (perRow - 1) * GAP) / perRow - names - 2) / n);
+    while (perRow > 1 && cellFor(0) < 5) perRow--;
+    const names = cellFor(NAMES) >= READABLE ? NAMES : 0;
+    const cell = Math.max(2, Math.min(cellFor(names), LARGEST));
+    return { cell, perRow, names, width: names + cell * n + 2, height: names + cell * n + 2 };
+}
+
+function paintNames(pen: CanvasRenderingContext2D, p: HeadsProps, at: Layout): void {
+    pen.font = '11px system-ui, sans-serif';
+    pen.textBaseline = 'middle';
+    p.example.words.forEach((word, i) => {
+        pen.fillStyle = css(i === p.question.at ? '--accent' : '--ink');
+        pen.textAlign = 'right';
+        pen.fillText(word, at.left - 5, at.top + (i + 0.5) * at.cell, NAMES - 8);
+        pen.save();
+        pen.fillStyle = css(p.question.right.includes(i) ? '--accent' : '--ink');
+        pen.textAlign = 'left';
+        pen.translate(at.left + (i + 0.5) * at.cell, at.top - 5);
+        pen.rotate(-Math.PI / 2);
+        pen.fillText(word, 0, 0, NAMES - 8);
+        pen.restore();
+    });
+}
+
+function paintHead(pen: CanvasRenderingContext2D, p: HeadsProps, plan: Plan, head: number): void {
+    const { look } = p.picture;
+    const left = (head % plan.perRow) * (plan.width + GAP) + plan.names + 1;
+    const top = Math.floor(head / plan.perRow) * (plan.height + GAP) + plan.names + 1;
+    const at: Layout = { cell: plan.cell, left, top, width: left + plan.width, height: top + plan.height };
+    const map: HeatmapProps = {
+        label: '',
+        rows: p.example.words,
+        columns: p.example.words,
+        cell: headOf(look, p.layer, head),
+        visible: look.visible,
+        kind: 'weights',
+        colors: p.colors,
+        pinnedRow: p.question.at,
+    };
+    paintCells(pen, map, at);
+    paintHatching(pen, map, at);
+    paintMarks(pen, map, at, null);
+    if (plan.names) paintNames(pen, p, at);
+}
+
+function paint(canvas: HTMLCanvasElement, p: HeadsProps, plan: Plan, heads: number): void {
+    const ratio = window.devicePixelRatio || 1;
+    const rows = Math.ceil(heads / plan.perRow);
+    const width = plan.perRow * (plan.width + GAP) - GAP;
+    const height = rows * (plan.height + GAP) - GAP;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+    const pen = canvas.getContext('2d')!;
+    pen.scale(ratio, ratio);
+    for (let head = 0; head < heads; head++) paintHead(pen, p, plan, head);
+}
+
+export function Heads(p: HeadsProps) {
+    const box = useRef<HTMLDivElement>(null);
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const [room, setRoom] = useState(400);
+    const { look } = p.picture;
+    const heads = look.weights.shape[1]!;
+    const plan = planOf(heads, look.n, room);
+    useEffect(() => {
+        const observer = new ResizeObserver(([entry]) => setRoom(entry!.contentRect.width));
+        observer.observe(box.current!);
+        return () => observer.disconnect();
+    }, []);
+    useEffect(() => paint(canvas.current!, p, plan, heads));
+    const click = (event: MouseEvent) => {
+        const rect = canvas.current!.getBoundingClientRect();
+        const column = Math.floor((event.clientX - rect.left) / (plan.width + GAP));
+        const head = Math.floor((event.clientY - rect.top) / (plan.height + GAP)) * plan.perRow + column;
+        if (head < heads) p.onOpen(head);
+    };
+    return (
+        <div class="heads" ref={box}>
+            <canvas ref={canvas} aria-hidden="true" onClick={click} />
+            <div class="names">
+                {Array.from({ length: heads }, (_, h) => (
+                    <button key={h} title={t.train.heads.open} onClick={() => p.onOpen(h)}>
+                        <strong>{t.train.heads.head(h + 1)}</strong>{' '}
+                        {t.train.heads.share(t.percent(share(rowOf(look, p.layer, h, p.question.at), p.question.right)))}
+                        <span class="unseen">, {t.train.heads.open}</span>
+                    </button>
+                ))}
+            </div>
+        </div>
+    );
+}
