@@ -1,6 +1,7 @@
 // client.ts - the page's side of the engine: starts the Worker, hands it the module, and turns every
 // method of Engine into a question and its answer. In the single file the module is a data URL.
 import wasmUrl from '../../../build/web/engine.wasm?url';
+import { bytesOf } from './bytes';
 import type { FromWorker, ToWorker } from './messages';
 import type { Engine } from './types';
 import EngineWorker from './worker?worker&inline';
@@ -8,17 +9,6 @@ import EngineWorker from './worker?worker&inline';
 interface Waiting {
     resolve(result: unknown): void;
     reject(error: Error): void;
-}
-
-/** A page from disk may not fetch: there the bytes are in the URL itself. */
-async function bytesOf(url: string): Promise<ArrayBuffer> {
-    if (url.startsWith('data:')) {
-        const text = atob(url.slice(url.indexOf(',') + 1));
-        return Uint8Array.from(text, (c) => c.charCodeAt(0)).buffer;
-    }
-    const answer = await fetch(url);
-    if (!answer.ok) throw new Error(`the engine did not load: ${url}: ${answer.status} ${answer.statusText}`);
-    return answer.arrayBuffer();
 }
 
 const worker = new EngineWorker();
@@ -42,7 +32,10 @@ worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
     else resolve(data.result);
 };
 
-const started = bytesOf(wasmUrl).then((wasm) => worker.postMessage({ wasm } satisfies ToWorker, [wasm]), fail);
+const started = bytesOf(wasmUrl).then(
+    (wasm) => worker.postMessage({ wasm } satisfies ToWorker, [wasm]),
+    (error: Error) => fail(new Error(`the engine did not load: ${error.message}`)),
+);
 
 async function ask(method: keyof Engine, args: unknown[]): Promise<unknown> {
     await started;
