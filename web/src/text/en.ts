@@ -167,6 +167,7 @@ export const en = {
             starting: 'Starting …',
             ready: 'Step 0: the weights are random.',
             playing: 'Training …',
+            judging: 'Measuring what is left without the tokens that decide …',
             paused: (step: number) => `Paused at step ${step}.`,
             solved: (step: number, at: string) => `Solved: ${at} or more at two evaluations in a row, the last at step ${step}.`,
             budget: (step: number) => `All ${step} steps are done; the rate has fallen to a tenth. Play goes on with that rate.`,
@@ -188,7 +189,8 @@ export const en = {
         },
         sentence: {
             title: (at: string) => `Where “${at}” looks`,
-            about: 'A held-out example. Bars: weights from the marked token, mean of the heads.',
+            task: (about: string) => `The task: ${about}. This example was never trained on.`,
+            about: 'Bars: weights from the marked token, mean of the heads.',
             layer: 'Layer',
             next: 'Another example',
             previous: 'Previous example',

@@ -22,13 +22,16 @@ function along(scale: Rgb[], at: number): Rgb {
     return scale[i]!.map((low, c) => Math.round(low + (scale[i + 1]![c]! - low) * part)) as Rgb;
 }
 
+const made = new Map<Rgb[], Rgb[]>(); // heatmaps that live ask for theirs many times a second
+
 /** 256 colours from the low end to the high one. */
 export function palette(kind: 'weights' | 'signed', colors: Colors, dark: boolean): Rgb[] {
     const scale =
         kind === 'signed'
             ? dark ? SIGNED_DARK : SIGNED_LIGHT
             : colors === 'viridis' ? VIRIDIS : colors === 'cividis' ? CIVIDIS : dark ? INK_DARK : INK_LIGHT;
-    return Array.from({ length: 256 }, (_, i) => along(scale, i / 255));
+    if (!made.has(scale)) made.set(scale, Array.from({ length: 256 }, (_, i) => along(scale, i / 255)));
+    return made.get(scale)!;
 }
 
 /** Black or white, whichever reads better on the colour. */

@@ -139,7 +139,7 @@ function paintNames(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout):
     });
 }
 
-export function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout, current: Place | null): void {
+function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout, current: Place | null): void {
     const frame = (row: number, column: number, width: number, color: string, line: number) => {
         pen.strokeStyle = color;
         pen.lineWidth = line;

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TaskExample } from '../../engine/types';
 import type { Colors } from '../../state/state';
 import { en as t } from '../../text/en';
-import { css, type HeatmapProps, type Layout, paintCells, paintHatching, paintMarks } from '../../ui/heatmap';
+import { css, type HeatmapProps, type Layout, paintCells, paintHatching } from '../../ui/heatmap';
 import { headOf, type Question, rowOf, share } from './picture';
 import type { Picture } from './trainer';
 
@@ -57,6 +57,15 @@ function paintNames(pen: CanvasRenderingContext2D, p: HeadsProps, at: Layout): v
     });
 }
 
+/** Marks the row that asks, to be seen on dark and on bright cells. */
+function frameRow(pen: CanvasRenderingContext2D, row: number, n: number, at: Layout): void {
+    for (const [color, width] of [['--ground', 4], ['--accent', 2]] as const) {
+        pen.strokeStyle = css(color);
+        pen.lineWidth = width;
+        pen.strokeRect(at.left, at.top + row * at.cell, n * at.cell, at.cell);
+    }
+}
+
 function paintHead(pen: CanvasRenderingContext2D, p: HeadsProps, plan: Plan, head: number): void {
     const { look } = p.picture;
     const left = (head % plan.perRow) * (plan.width + GAP) + plan.names + 1;
@@ -70,11 +79,10 @@ function paintHead(pen: CanvasRenderingContext2D, p: HeadsProps, plan: Plan, hea
         visible: look.visible,
         kind: 'weights',
         colors: p.colors,
-        pinnedRow: p.question.at,
     };
     paintCells(pen, map, at);
     paintHatching(pen, map, at);
-    paintMarks(pen, map, at, null);
+    frameRow(pen, p.question.at, look.n, at);
     if (plan.names) paintNames(pen, p, at);
 }
 
@@ -83,12 +91,15 @@ function paint(canvas: HTMLCanvasElement, p: HeadsProps, plan: Plan, heads: numb
     const rows = Math.ceil(heads / plan.perRow);
     const width = plan.perRow * (plan.width + GAP) - GAP;
     const height = rows * (plan.height + GAP) - GAP;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+        canvas.width = Math.round(width * ratio);
+        canvas.height = Math.round(height * ratio);
+        canvas.style.width = `${width}px`;
+        canvas.style.height = `${height}px`;
+    }
     const pen = canvas.getContext('2d')!;
-    pen.scale(ratio, ratio);
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
     for (let head = 0; head < heads; head++) paintHead(pen, p, plan, head);
 }
 
@@ -114,7 +125,7 @@ export function Heads(p: HeadsProps) {
     return (
         <div class="heads" ref={box}>
             <canvas ref={canvas} aria-hidden="true" onClick={click} />
-            <div class="names">
+            <div class="names" style={{ gridTemplateColumns: `repeat(${plan.perRow}, ${plan.width}px)` }}>
                 {Array.from({ length: heads }, (_, h) => (
                     <button key={h} title={t.train.heads.open} onClick={() => p.onOpen(h)}>
                         <strong>{t.train.heads.head(h + 1)}</strong>{' '}

@@ -1,6 +1,7 @@
 // sentence.tsx - one held-out example: from the token that asks, how much weight each token gets, and
 // what the model answers.
 import type { TaskExample } from '../../engine/types';
+import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import { en as t } from '../../text/en';
 import { Choice } from '../../ui/controls';
@@ -69,7 +70,16 @@ function Next({ number }: { number: number }) {
     );
 }
 
-export function Sentence(p: { example: TaskExample; number: number; question: Question; picture: Picture; layer: number }) {
+interface SentenceProps {
+    state: State;
+    example: TaskExample;
+    question: Question;
+    picture: Picture;
+    layer: number;
+    about: string; // the task
+}
+
+export function Sentence(p: SentenceProps) {
     const { example, question, picture } = p;
     const row = meanRow(picture.look, p.layer, question.at);
     const at = example.words[question.at]!;
@@ -86,8 +96,9 @@ export function Sentence(p: { example: TaskExample; number: number; question: Qu
                     options={layers}
                     onChange={(l) => store.set((s) => void (s.layer = Number(l)))}
                 />
-                <Next number={p.number} />
+                <Next number={p.state.train.example} />
             </div>
+            <p class="quiet">{t.train.sentence.task(p.about)}</p>
             <ol class={example.words.length > 16 ? 'tokens many' : 'tokens'}>
                 {example.words.map((word, j) => {
                     const q = example.questions.findIndex(({ at }) => at === j);

@@ -1,6 +1,6 @@
 // train.tsx - the room Train: a tiny transformer learns a task before your eyes. The run itself is in
 // trainer.ts; here it is shown and steered.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { engine } from '../../engine/client';
 import type { TaskExample, TaskInfo } from '../../engine/types';
 import { keepModel } from '../../state/models';
@@ -18,7 +18,7 @@ import { rowOf } from './picture';
 import { Sentence } from './sentence';
 import { commandOf, inputOf, type Settings, setUp } from './settings';
 import './train.css';
-import { Timeline, Transport } from './transport';
+import { Transport } from './transport';
 import { type Picture, trainer } from './trainer';
 
 const HELD_OUT_SEED = 1; // by which the engine draws the examples that all runs are judged on
@@ -101,15 +101,24 @@ function weightsTable(example: TaskExample, { look }: Picture): Table {
     return { columns: ['layer', 'head', 'query', 'query_word', 'key', 'key_word', 'weight'], rows };
 }
 
-function Pictures({ state, example, picture }: { state: State; example: TaskExample; picture: Picture }) {
-    const question = example.questions[Math.min(state.train.question, example.questions.length - 1)]!;
+interface ShownProps {
+    state: State;
+    example: TaskExample;
+    picture: Picture;
+}
+
+const questionOf = ({ state, example }: ShownProps) =>
+    example.questions[Math.min(state.train.question, example.questions.length - 1)]!;
+const layerOf = ({ state, picture }: ShownProps) => Math.min(state.layer, picture.look.weights.shape[0]! - 1);
+
+function Pictures(p: ShownProps) {
+    const { state, example, picture } = p;
+    const question = questionOf(p);
     const layers = picture.look.weights.shape[0]!;
     const open = (layer: number, head: number) => void openInExplore(example, question.at, layer, head);
-    const layer = Math.min(state.layer, layers - 1);
     const id = (l: number) => `train-layer-${l + 1}`;
     return (
         <>
-            <Sentence example={example} number={state.train.example} question={question} picture={picture} layer={layer} />
             <div class="layers">
                 {Array.from({ length: layers }, (_, l) => (
                     <section key={l} id={id(l)} class="panel">
@@ -139,7 +148,7 @@ function Pictures({ state, example, picture }: { state: State; example: TaskExam
             </p>
             <p class="actions">
                 <button onClick={() => void saveWeights()}>{t.train.save}</button>
-                <button onClick={() => open(layer, 0)}>{t.train.open}</button>
+                <button onClick={() => open(layerOf(p), 0)}>{t.train.open}</button>
             </p>
         </>
     );
@@ -157,30 +166,42 @@ function Room({ state, tasks }: { state: State; tasks: TaskInfo[] }) {
         trainer.start(inputOf(store.get(), tasks.find((one) => one.name === store.get().train.task)!));
         trainer.play();
     };
-    const { picture, viewing } = trainer;
+    const { picture, viewing, evaluation, knockedOut, drawing } = trainer;
     const fits = example && picture && String(picture.tokens) === String(example.tokens);
-    const evaluation = viewing ? viewing.evaluation : trainer.evaluation;
     const command = commandOf(state);
+    // What has not changed is not drawn again: training tells ten times a second.
+    const settings = useMemo(() => <SettingsPanel state={state} tasks={tasks} input={input} />, [state, tasks]);
+    const experiments = useMemo(() => <Experiments onRun={run} />, [tasks]);
+    const shown = fits ? { state, example, picture } : null;
+    const pictures = useMemo(() => shown && <Pictures {...shown} />, [state, fits, picture]);
+    const sentence = useMemo(
+        () => shown && <Sentence {...shown} question={questionOf(shown)} layer={layerOf(shown)} about={task.about} />,
+        [state, fits, picture],
+    );
+    const curves = useMemo(
+        () =>
+            trainer.input && (
+                <CurvesView
+                    run={{ input: trainer.input, curves: trainer.curves }}
+                    before={trainer.before}
+                    viewed={viewing?.step ?? -1}
+                    stopAt={state.train.stopAt}
+                    command={command}
+                />
+            ),
+        [state, drawing, viewing],
+    );
     return (
         <div class="train" data-phase={trainer.phase} data-ended={trainer.ended} data-step={trainer.step} data-speed={trainer.speed}>
-            <p class="intro">{t.train.intro}</p>
             <Transport input={input} stopAt={state.train.stopAt} />
-            <SettingsPanel state={state} tasks={tasks} input={input} />
-            {trainer.input && (
-                <>
-                    <Timeline />
-                    <Numbers evaluation={evaluation} knockedOut={viewing ? null : trainer.knockedOut} />
-                    {fits && <Pictures state={state} example={example} picture={picture} />}
-                    <CurvesView
-                        run={{ input: trainer.input, curves: trainer.curves }}
-                        before={trainer.before}
-                        viewed={viewing?.step ?? -1}
-                        stopAt={state.train.stopAt}
-                        command={command}
-                    />
-                </>
-            )}
-            <Experiments onRun={run} />
+            {settings}
+            <div class="now">
+                {sentence}
+                <Numbers evaluation={viewing ? viewing.evaluation : evaluation} knockedOut={viewing ? null : knockedOut} />
+            </div>
+            {pictures}
+            {curves}
+            {experiments}
             <p class="quiet">
                 <code>{command}</code> {t.train.settings.native}
             </p>
@@ -192,7 +213,10 @@ export function Train({ state }: { state: State }) {
     const tasks = useTasks();
     return (
         <>
-            <h2>{t.room.train.name}</h2>
+            <div class="train-title">
+                <h2>{t.room.train.name}</h2>
+                <p>{t.train.intro}</p>
+            </div>
             {tasks && <Room state={state} tasks={tasks} />}
         </>
     );

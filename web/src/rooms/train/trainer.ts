@@ -38,7 +38,7 @@ export interface Picture {
     look: Look;
 }
 
-export type Phase = 'starting' | 'paused' | 'playing' | 'failed';
+export type Phase = 'starting' | 'paused' | 'playing' | 'judging' | 'failed';
 
 const emptyCurves = (): Curves => ({ losses: [], gradient: { step: [], norm: [] }, evaluations: [] });
 
@@ -63,6 +63,7 @@ class Trainer {
     knockedOut: Evaluation | null = null; // the last one with knock-outs
     picture: Picture | null = null;
     speed = 0; // steps/s
+    drawing = 0; // counts when the curves are to be drawn again: less often than the rest
     stopAt = 0;
 
     private tokens: number[] = [];
@@ -92,7 +93,10 @@ class Trainer {
             this.pause();
             this.phase = 'failed';
             this.problem = error.message;
-        }).finally(() => this.tell());
+        }).finally(() => {
+            this.drawing++;
+            this.tell();
+        });
     }
 
     // ---- what the room asks for ----
@@ -169,6 +173,7 @@ class Trainer {
         if (this.playing !== mine || this.phase !== 'paused') return;
         this.phase = 'playing';
         this.viewing = null;
+        let frame = 0; // curves and heads are drawn in different frames, to keep each short
         let shown = { at: performance.now(), step: this.step };
         while (this.playing === mine) {
             await visible();
@@ -181,10 +186,10 @@ class Trainer {
             const speed = (1000 * (this.step - shown.step)) / (now - shown.at);
             this.speed = this.speed ? 0.8 * this.speed + 0.2 * speed : speed;
             shown = { at: now, step: this.step };
-            await this.lookAgain();
+            if (++frame % 3 === 0) this.drawing++;
+            else await this.lookAgain();
             this.tell();
         }
-        this.phase = 'paused';
         await this.settle(this.ended ? JUDGED_AT_END : JUDGED);
     }
 
@@ -235,8 +240,11 @@ class Trainer {
 
     /** At rest there is time for the knock-outs. */
     private async settle(examples: number): Promise<void> {
+        this.phase = 'judging';
+        this.tell();
         this.evaluation = this.knockedOut = await engine.evaluate(examples, true);
         await this.lookAgain();
+        this.phase = 'paused';
     }
 
     private async lookAgain(): Promise<void> {

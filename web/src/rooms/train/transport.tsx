@@ -38,7 +38,8 @@ function status(stopAt: number): string {
     if (viewing) return text.viewing(viewing.step, step);
     if (phase === 'starting') return text.starting;
     if (phase === 'playing') return text.playing;
-    if (ended === 'solved') return text.solved(step, t.percent(stopAt));
+    if (phase === 'judging') return text.judging;
+    if (ended === 'solved') return text.solved(step, `${Number((100 * stopAt).toPrecision(4))} %`);
     if (ended === 'budget') return text.budget(step);
     return step === 0 ? text.ready : text.paused(step);
 }
@@ -67,12 +68,13 @@ export function Transport({ input, stopAt }: { input: TrainInput; stopAt: number
             <p class={phase === 'failed' ? 'status failed' : 'status'} role={phase === 'failed' ? 'alert' : undefined}>
                 {status(stopAt)}
             </p>
+            <Timeline />
         </section>
     );
 }
 
 /** The snapshots, oldest first; the right end is the run as it is now. */
-export function Timeline() {
+function Timeline() {
     const id = useId();
     const { snapshots, viewing, step } = trainer;
     const at = viewing ? snapshots.indexOf(viewing) : snapshots.length;
