@@ -6,9 +6,8 @@ import subprocess
 import sys
 import unittest
 
-from pages import BOOK, LINK, ROOT, fences, pages, prose
+from pages import ATTN, BOOK, LINK, ROOT, fences, pages, prose
 
-ATTN = os.path.abspath(os.environ.get("ATTN", "attn"))
 INLINE = re.compile(r"`attn ([a-z]+)([^`]*)`")
 LONGEST = 140
 
