@@ -229,6 +229,14 @@ class Text(TraceTest):
         self.assertIn("weights, head 2", out)
         self.assertNotIn("head 1", out)
 
+    def test_many_heads_are_cut_and_said_so(self):
+        out = self.run_attn("trace", "a b", "--heads", "16", "--d-model", "16", "--step", "weights")[0]
+        self.assertIn("weights, head 8", out)
+        self.assertNotIn("weights, head 9", out)
+        self.assertIn("... and 8 more heads; --head N shows one", out)
+        page = self.run_attn("trace", "a b", "--heads", "16", "--d-model", "16", "--markdown")[0]
+        self.assertIn("Of 16 heads the first 8 are shown.", page)
+
     def test_letters_are_counted_not_bytes(self):
         out = self.run_attn("trace", "für dich", "--step", "x")[0]
         rows = [line for line in out.splitlines() if re.match(r"  (für|dich) ", line)]
