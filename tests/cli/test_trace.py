@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """attn trace: numbers against golden.json and the plain definition, JSON and Markdown as other programs
 read them, the dialogue on a pseudo-terminal, and what is refused."""
+import fcntl
 import json
 import math
 import os
@@ -324,7 +325,7 @@ class Terminal:
 
     def __init__(self, *args, rows=40, columns=80):
         self.master, slave = pty.openpty()
-        termios.tcsetwinsize(slave, (rows, columns))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.slave = slave
         self.before = termios.tcgetattr(slave)
         environment = dict(os.environ, TERM="xterm", NO_COLOR="1")
