@@ -90,7 +90,7 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
     ATTN_TRY(measure_ways(settings->ctx, &apart, first, err));
     ATTN_TRY(measure_ways(settings->ctx, &tied, second, err));
     for (size_t i = 0; i < TAUS; i++) {
-        const double tau = pow(10, -3 + (double)i / PER_DECADE);
+        const double tau = pow(10, -3 + (double)i / (double)PER_DECADE);
         ATTN_TRY(measure_temperature(settings->ctx, tau, sweep, i, err));
     }
     for (size_t i = 0; i < STATED; i++)

@@ -95,7 +95,7 @@ static void mean_of_heads(const attni_look *look, size_t layer, double *out) {
     for (size_t i = 0; i < N * N; i++) {
         out[i] = 0;
         for (size_t h = 0; h < HEADS; h++)
-            out[i] += (double)look->weights[(layer * HEADS + h) * N * N + i] / HEADS;
+            out[i] += (double)look->weights[(layer * HEADS + h) * N * N + i] / (double)HEADS;
     }
 }
 
@@ -294,8 +294,9 @@ static void judge(const lab_data *data, lab_finding *finding) {
     snprintf(finding->text, LAB_TEXT,
              "Rows are heads, columns are what \"it\" looks at. Layer 1 does not choose (it looks "
              "right in %s %%), layer 2 does. The answer depends on it: with its phrase hidden "
-             "\"cat\" falls from %.0f to %.0f %%, \"red\" from %.0f to %.0f %%, and %s %% of new "
-             "sentences stay right, of %s %%. Rollout, which mixes layers and residuals, blurs "
+             "\"cat\" falls from %.0f to %.0f %%, \"red\" from %.0f to %.0f %%, and only %s %% of "
+             "new sentences are still right (of %s %%). Rollout, which mixes layers and residuals, "
+             "blurs "
              "this: the phrases get %.0f and %.0f %% (tired), %.0f and %.0f %% (dirty).",
              lab_range_said(lab_range_of(seeds, SELECTIVITY_1)).text,
              *lab_cell(answers, NOTHING, 0), *lab_cell(answers, ITS_PHRASE, 0),

@@ -116,13 +116,13 @@ TEST(rope_score_of_a_vector_with_itself_is_a_sum_of_cosines) {
         const double a = json_number_value(json_array_get(first, 2 * p));
         const double b = json_number_value(json_array_get(first, 2 * p + 1));
         part += a * a + b * b;
-        turned += (a * a + b * b) * cos(5 * pow(10000, -2.0 * (double)p / D));
+        turned += (a * a + b * b) * cos(5 * pow(10000, -2.0 * (double)p / (double)D));
     }
     const double rest = at(&m, "rope", 64, "same at 0") - part;
     const double left = at(&m, "rope", 64 + 5, "same at 0") - turned;
     CHECK(rest > 0);
     CHECK(left <= rest);
-    CHECK(left >= rest * cos(5 * pow(10000, -16.0 / D)));
+    CHECK(left >= rest * cos(5 * pow(10000, -16.0 / (double)D)));
     json_decref(root);
     lab_data_free(&m.data);
 }
