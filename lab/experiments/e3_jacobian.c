@@ -68,7 +68,7 @@ static void note_norms(lab_table *table, size_t row, size_t side, double *norms,
     double *cell = lab_cell(table, row, 1 + side * JACOBIAN_COLUMNS);
     cell[MEAN] = lab_mean(norms, n);
     cell[TRIALS] = 0;
-    for (int64_t i = 0; i < n; i += N) cell[TRIALS] += lab_median(norms + i, N) * N / (double)n;
+    for (int64_t i = 0; i < n; i += N) cell[TRIALS] += lab_median(norms + i, N) / (double)(n / N);
     cell[MEDIAN] = lab_median(norms, n); /* sorts all */
     cell[LOW] = quantile(norms, n, 0.1);
     cell[HIGH] = quantile(norms, n, 0.9);
@@ -122,14 +122,14 @@ static void row_norms(const double *x, int64_t d, double norms[N]) {
 /* Adds one trial to the means: norm of dQ, median of the norms of its rows, share of the keys whose
  * gradient is below 1/1000 of the largest. */
 static void note_gradient(const trial *t, double *cell) {
+    const double trials = GRADIENT_TRIALS;
     double norms[N];
     row_norms(t->dq, t->d, norms);
-    cell[TOTAL] += lab_norm(norms, N) / GRADIENT_TRIALS;
-    cell[ROW] += lab_median(norms, N) / GRADIENT_TRIALS;
+    cell[TOTAL] += lab_norm(norms, N) / trials;
+    cell[ROW] += lab_median(norms, N) / trials;
     row_norms(t->dk, t->d, norms);
     const double little = 1e-3 * lab_largest(norms, N);
-    for (size_t j = 0; j < N; j++)
-        cell[STARVED] += (norms[j] < little) / (double)N / GRADIENT_TRIALS;
+    for (size_t j = 0; j < N; j++) cell[STARVED] += (norms[j] < little) / (double)N / trials;
 }
 
 /* One d_k: the trials draw Q, K, V, dO one after the other from the seed. */
