@@ -17,7 +17,7 @@
     X(gradcheck, "compare every gradient with differences of the forward pass")                    \
     X(verify, "every worked number and claim of the documents, computed now")                      \
     X(bench, "measure the engine against this machine's peak")                                     \
-    X(report, "write up what attention does: PDF, figures and the numbers behind them")            \
+    X(report, "write up what attention does: PDF, figures and their numbers")                      \
     X(train, "teach a tiny transformer a task and judge where it looks")                           \
     X(attend, "what a trained model answers, and its attention as a heatmap")                      \
     X(learn, "the book: what attention is, page by page, and a quiz")                              \

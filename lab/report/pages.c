@@ -163,7 +163,7 @@ static void draw_summary(book *b) {
                   "Right: the page that shows it.");
     for (int i = 0; i < LAB_FINDINGS; i++) {
         const lab_result *result = lab_report_find(b->report, lab_finding_ids[i]);
-        char number[8];
+        char number[12];
         snprintf(number, sizeof number, "%d", i + 1);
         if (result) put_finding(b, &left, number, result);
     }
