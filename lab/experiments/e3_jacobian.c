@@ -266,12 +266,13 @@ static void judge(const lab_data *data, lab_finding *finding) {
 
 const lab_experiment lab_e3 = {
     .id = "E3",
-    .title = "Softmax Jacobian and gradient of the queries against d_k",
+    .title = "Softmax Jacobian and gradient of the queries against head size",
     .question = "Do gradients vanish without scaling, and for which rows?",
     .method = "Left: n = 16, Q, K from N(0, 1), 50 trials, trial t from seed + t; norm of "
               "A<sub>j</sub>(δ<sub>jk</sub> - A<sub>k</sub>) for each of 800 rows. Right: n = 16, "
               "Q, K, V, dL/dO from N(0, 1), "
-              "d_v = d_k, 200 trials from one seed; means over trials of the norm of dL/dQ and of "
+              "d<sub>v</sub> = d<sub>k</sub>, 200 trials from one seed; means over trials of the "
+              "norm of dL/dQ and of "
               "the median norm of its rows, by the engine's backward in f64. C-3b, C-3c.",
     .command = "attn report --only E3",
     .seconds = 2.5,
