@@ -268,7 +268,7 @@ TEST(legend_goes_to_a_corner_without_data) {
     plot_sheet sheet = sheet_render(&chart_page, 10, draw_diagonal);
     CHECK(sheet.image != NULL);
     const plot_rgb green = plot_graphic_rgb(PLOT_LIGHT, PLOT_GREEN);
-    /* The line rises from lower left to upper right: its sample can only be in the other corners. */
+    /* The line rises from lower left to upper right: its sample is in one of the other corners. */
     const size_t upper_left = sheet_count(&sheet, (plot_rect){30, 10, 60, 40}, green, 0.1);
     const size_t lower_right = sheet_count(&sheet, (plot_rect){200, 130, 90, 40}, green, 0.1);
     sheet_free(&sheet);

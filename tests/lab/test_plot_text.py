@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text in pictures: whole, inside its area, and apart from other text.
 
-Draws the gallery as SVG, where every letter is a glyph with an outline and a place, and computes from
-these what each run of text covers. GALLERY names the program plot_gallery.
+Draws the gallery as SVG, where every letter is a glyph with an outline and a place, and computes
+from these what each run of text covers. GALLERY names the program plot_gallery.
 """
 import os
 import re
