@@ -30,7 +30,7 @@ const unsigned feature_sets[FEATURE_SETS] = {0,
 
 void sweep_run(sweep s, void (*problems)(sweep *s)) {
     NEED_ISA(s.isa);
-    s.ctx = isa_context(s.isa, 1);
+    s.ctx = context_with(s.isa, 1);
     s.ok = s.ctx != NULL;
     problems(&s);
     attn_ctx_destroy(s.ctx);

@@ -434,7 +434,7 @@ static void over_all_cases(attn_ctx *ctx, fact *holds) {
 
 static void on_isa(attn_isa isa, fact *holds) {
     NEED_ISA(isa);
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     if (ctx && holds) over_all_cases(ctx, holds);
     if (ctx && !holds) nothing_at_all(ctx);
     attn_ctx_destroy(ctx);

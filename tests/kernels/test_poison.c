@@ -179,7 +179,7 @@ typedef int64_t fact(subject *s); /* how much poison it placed */
 
 static void over_all_cases(attn_isa isa, fact *holds) {
     NEED_ISA(isa);
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     const int stride = test_rounds(100) < 50 ? 3 : 1; /* a third of them where time is short */
     int64_t placed = 0;
     for (int x = 0; ctx && x < 4 * POISON_CASES && !check_has_failed(); x += stride) {
@@ -374,7 +374,7 @@ static int64_t empty_rows(subject *s) {
 /* n_k = 0 and n_q = 0, with and without sinks; no input has an element that may be read. */
 static void no_keys(attn_isa isa) {
     NEED_ISA(isa);
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     for (int x = 0; x < 16 && ctx && !check_has_failed(); x++) {
         const problem_spec spec = {.seed = 90 + (uint64_t)x,
                                    .dtype = dtypes[x % 4],
@@ -402,7 +402,7 @@ static void no_keys(attn_isa isa) {
 
 static void no_queries(attn_isa isa) {
     NEED_ISA(isa);
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     for (int x = 0; x < 8 && ctx && !check_has_failed(); x++) {
         const problem_spec spec = {.seed = 120 + (uint64_t)x,
                                    .dtype = dtypes[x % 4],
