@@ -211,6 +211,8 @@ static bool stand_apart(plot_canvas *canvas, const plot_side *side, size_t i) {
     const plot_size b = plot_measure(canvas, &style, side->tick[i + 1].label);
     const double distance =
         fabs(plot_side_at(side, side->tick[i + 1].value) - plot_side_at(side, side->tick[i].value));
+    const double length = fabs(side->to - side->from), slack = 1e-9;
+    if (distance < length / (is_log(side) ? 12 : 8) - slack) return false;
     if (side->vertical) return distance >= (is_log(side) ? 1.6 : 2.2) * b.height;
     return distance >= (a.width + b.width) / 2 + (is_log(side) ? 5 : 14);
 }

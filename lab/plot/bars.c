@@ -7,6 +7,7 @@
 #include "core/base.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct layout {
     plot_type type;
@@ -25,6 +26,13 @@ static const double gap = 3, number_gap = 2.5;
 
 static double value_of(const plot_bars *bars, size_t series, size_t group) {
     return plot_value_of(bars->series[series].value, bars->series[series].stride, group);
+}
+
+/* An exact 0 is written so, to tell it from what is only rounded to 0.0. */
+static plot_words number_of(const plot_bars *bars, double value) {
+    const bool has_unit = bars->number[strcspn(bars->number, "efg")] == 0 ||
+                          bars->number[strcspn(bars->number, "efg") + 1] != 0;
+    return value == 0 && !has_unit ? plot_number("%g", 0) : plot_number(bars->number, value);
 }
 
 /* Where a bar starts: at 0, or on the bars of its sign below it. */
@@ -72,7 +80,7 @@ static plot_size widest_number(plot_canvas *canvas, const plot_bars *bars, doubl
     for (size_t s = 0; s < bars->n_series; s++) {
         for (size_t g = 0; g < bars->n_groups; g++) {
             const plot_size one =
-                plot_measure(canvas, &style, plot_number(bars->number, value_of(bars, s, g)).c);
+                plot_measure(canvas, &style, number_of(bars, value_of(bars, s, g)).c);
             most.width = fmax(most.width, one.width);
             most.height = fmax(most.height, one.height);
         }
@@ -309,7 +317,7 @@ static void draw_number(plot_canvas *canvas, const plot_bars *bars, const layout
                         size_t g) {
     const plot_style style = {.size = at->number, .align = PLOT_CENTER};
     const double value = value_of(bars, s, g);
-    const plot_words number = plot_number(bars->number, value);
+    const plot_words number = number_of(bars, value);
     const plot_rect bar = bar_box(bars, at, s, g);
     const plot_color color = bars->series[s].color;
     if (bars->stacked &&

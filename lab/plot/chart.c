@@ -128,8 +128,8 @@ static bool is_visible(const layout *at, const plot_rule *rule) {
 
 /* Place number i of the words of a rule: on both sides of the line, from its end to its start. */
 static plot_rect words_place(const layout *at, const plot_rule *rule, plot_size size, int i) {
-    const plot_rect data = at->field.data;
-    const double gap = 2, along = (double)(i / 2) / 4, side = i % 2;
+    const plot_rect data = plot_inset(at->field.data, 4, 0, 4, 0);
+    const double gap = 2.5, along = (double)(i / 2) / 4, side = i % 2;
     if (rule->vertical) {
         const double x = plot_side_at(&at->field.x, rule->at);
         return (plot_rect){side == 0 ? x + gap : x - gap - size.width,
