@@ -49,7 +49,7 @@ static void summarise(const double *weights, const lab_table *rows, double *summ
     for (int i = 1; i < N * N; i++) summary[MIN] = fmin(summary[MIN], weights[i]);
     summary[MEAN_ENTROPY] = summary[WORST_SUM] = 0;
     for (size_t i = 0; i < N; i++) {
-        summary[MEAN_ENTROPY] += *lab_cell(rows, i, ENTROPY) / N;
+        summary[MEAN_ENTROPY] += *lab_cell(rows, i, ENTROPY) / (double)N;
         summary[WORST_SUM] = fmax(summary[WORST_SUM], *lab_cell(rows, i, SUM_ERROR));
     }
     summary[ENTROPY_LIMIT] = log(N);
@@ -108,7 +108,7 @@ static void judge(const lab_data *data, lab_finding *finding) {
     }
     /* a sum of eight rounded numbers */
     finding->verdict =
-        summary[WORST_SUM] <= N * DBL_EPSILON && summary[MIN] >= 0 ? LAB_HOLDS : LAB_WRONG;
+        summary[WORST_SUM] <= (double)N * DBL_EPSILON && summary[MIN] >= 0 ? LAB_HOLDS : LAB_WRONG;
     snprintf(
         finding->headline, LAB_TEXT,
         "Every row of the weights is a distribution over the keys: none is negative, and the sums "

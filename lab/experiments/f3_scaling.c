@@ -96,11 +96,11 @@ done:
 
 /* ---- picture: a row of maps for each way to scale, under the names of their d_k ---- */
 
-enum { MARGIN = 92, HEADER = 22, BAR = 50, NOTE = 12 };
+static const double margin = 92, header = 22, bar = 50, note_height = 12; /* points */
 
 /* Where the map of a d_k stands in a row; the colour bar beside the last one is outside. */
 static plot_rect place(plot_rect row, size_t size) {
-    return plot_grid(plot_inset(row, MARGIN, 0, BAR, 0), 1, SIZES, size, 10);
+    return plot_grid(plot_inset(row, margin, 0, bar, 0), 1, SIZES, size, 10);
 }
 
 static void draw_map(const lab_data *data, lab_scaling scaling, size_t size, plot_canvas *canvas,
@@ -119,15 +119,15 @@ static void draw_map(const lab_data *data, lab_scaling scaling, size_t size, plo
         .column_name = no_name,
         .max = 1,
         .bar_label = last ? "weight" : NULL};
-    plot_heatmap_draw(canvas, plot_inset(at, 0, 0, last ? -BAR : 0, 0), &map);
+    plot_heatmap_draw(canvas, plot_inset(at, 0, 0, last ? -bar : 0, 0), &map);
     /* in the room of the names that are not there */
-    plot_text(canvas, plot_inset(at, 0, at.height - NOTE, 0, 0), &style, note);
+    plot_text(canvas, plot_inset(at, 0, at.height - note_height, 0, 0), &style, note);
 }
 
 static void draw_header(const lab_data *data, plot_canvas *canvas, plot_rect row) {
     const plot_style name = {.size = 11, .bold = true, .align = PLOT_CENTER};
     const plot_style hint = {.size = 8, .color = PLOT_FAINT};
-    plot_text(canvas, (plot_rect){row.x, row.y, MARGIN - 8, row.height}, &hint,
+    plot_text(canvas, (plot_rect){row.x, row.y, margin - 8, row.height}, &hint,
               "rows: queries\ncolumns: keys");
     for (size_t i = 0; i < SIZES; i++) {
         char title[48];
@@ -141,11 +141,11 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
         "<b>Unscaled</b>\nsaturates\nat large d<sub>k</sub>",
         "<b>Scaled by √d<sub>k</sub></b>\nstable", "<b>Divided by d<sub>k</sub></b>\nflattens"};
     static const plot_color color[LAB_SCALINGS] = {PLOT_RED, PLOT_BLUE, PLOT_GREEN};
-    draw_header(data, canvas, plot_inset(area, 0, 0, 0, area.height - HEADER));
+    draw_header(data, canvas, plot_inset(area, 0, 0, 0, area.height - header));
     for (size_t s = 0; s < LAB_SCALINGS; s++) {
-        const plot_rect row = plot_grid(plot_inset(area, 0, HEADER, 0, 0), LAB_SCALINGS, 1, s, 6);
+        const plot_rect row = plot_grid(plot_inset(area, 0, header, 0, 0), LAB_SCALINGS, 1, s, 6);
         const plot_style style = {.size = 10, .color = color[s]};
-        plot_text(canvas, plot_inset(row, 0, row.height * 0.3, row.width - MARGIN + 8, 0), &style,
+        plot_text(canvas, plot_inset(row, 0, row.height * 0.3, row.width - margin + 8, 0), &style,
                   name[s]);
         for (size_t i = 0; i < SIZES; i++) {
             draw_map(data, (lab_scaling)s, i, canvas, place(row, i));

@@ -47,7 +47,7 @@ static void put_band(const double *x, double *cells) {
     double mean[TRIALS];
     for (int t = 0; t < TRIALS; t++) mean[t] = lab_mean(x + t * N, N);
     cells[0] = lab_mean(mean, TRIALS);
-    cells[1] = lab_deviation(mean, TRIALS) * sqrt(TRIALS / (TRIALS - 1.0));
+    cells[1] = lab_deviation(mean, TRIALS) * sqrt((double)TRIALS / (TRIALS - 1));
     cells[2] = cells[0] - cells[1];
     cells[3] = cells[0] + cells[1];
 }
@@ -59,10 +59,10 @@ static void put_row(rows *of, int64_t d_k, double *row) {
     row[JACOBIAN_MEAN] = lab_mean(of->jacobian, ROWS);
     row[JACOBIAN_MEDIAN] = 0;
     for (int t = 0; t < TRIALS; t++) {
-        row[JACOBIAN_MEDIAN] += lab_median(of->jacobian + t * N, N) / TRIALS;
+        row[JACOBIAN_MEDIAN] += lab_median(of->jacobian + t * N, N) / (double)TRIALS;
     }
     row[SATURATED] = 0;
-    for (int i = 0; i < ROWS; i++) row[SATURATED] += of->largest[i] > 0.99 ? 1.0 / ROWS : 0;
+    for (int i = 0; i < ROWS; i++) row[SATURATED] += of->largest[i] > 0.99 ? 1 / (double)ROWS : 0;
 }
 
 static attn_status run_trial(const lab_settings *settings, int trial, int64_t d_k, scratch *work,
@@ -139,12 +139,12 @@ static void draw_chart(const lab_data *data, const char *const value[3], const p
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     static const char *const entropy[3] = {"entropy", "entropy_low", "entropy_high"};
     static const char *const largest[3] = {"max", "max_low", "max_high"};
-    const plot_rule uniform = {.at = log(N), .label = "uniform: ln 16"};
-    const plot_rule share = {.at = 1.0 / N, .label = "uniform: 1/16"};
-    const plot_chart left = {.title = "Mean entropy of a row",
+    const plot_rule uniform = {.at = log(N)};
+    const plot_rule share = {.at = 1 / (double)N};
+    const plot_chart left = {.title = "Mean entropy of a row (dotted: uniform, ln 16)",
                              .y = {.label = "entropy in nats", .min = 0, .max = 3},
                              .rule = &uniform};
-    const plot_chart right = {.title = "Mean largest weight of a row",
+    const plot_chart right = {.title = "Mean largest weight of a row (dotted: 1/16)",
                               .y = {.label = "largest weight", .min = 0, .max = 1},
                               .rule = &share};
     draw_chart(data, entropy, &left, canvas, plot_grid(area, 1, 2, 0, 24));

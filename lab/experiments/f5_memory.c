@@ -115,7 +115,7 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
     }
     /* share = n / (n + 4 d), so it is p at n = 4 d p / (1 - p) */
     limit->cell[0] = 0.98;
-    limit->cell[1] = 4.0 * D * 98 / 2;
+    limit->cell[1] = (double)(4 * D) * 98 / 2;
     return ATTN_OK;
 }
 

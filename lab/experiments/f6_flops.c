@@ -43,8 +43,8 @@ static attn_status count_row(attn_ctx *ctx, int64_t n, double *row, attn_error *
     attn_cost_info cost;
     ATTN_TRY(attn_cost(ctx, &args, &cost, err));
     row[N] = (double)n;
-    row[PROJECTIONS] = 4 * 2.0 * (double)n * D_MODEL * D_K; /* Q, K, V, O; 2 per multiply-add */
-    row[CORE] = cost.flops + SOFTMAX_OPS * cost.visible_pairs;
+    row[PROJECTIONS] = (double)(4 * 2 * n * D_MODEL * D_K); /* Q, K, V, O; 2 per multiply-add */
+    row[CORE] = cost.flops + (double)SOFTMAX_OPS * cost.visible_pairs;
     row[TOTAL] = row[PROJECTIONS] + row[CORE];
     row[CORE_SHARE] = row[CORE] / row[TOTAL];
     row[CORE_SHARE_PRODUCTS] = cost.flops / (cost.flops + row[PROJECTIONS]);
@@ -64,8 +64,8 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
         ATTN_TRY(count_row(settings->ctx, (int64_t)SMALLEST << i, lab_cell(table, i, 0), err));
     }
     /* 8 n d_model d_k = (4 d_k + 5) n^2 */
-    crossover->cell[0] = 8.0 * D_MODEL * D_K / (4 * D_K + SOFTMAX_OPS);
-    crossover->cell[1] = 8.0 * D_MODEL * D_K / (4 * D_K);
+    crossover->cell[0] = (double)(8 * D_MODEL * D_K) / (4 * D_K + SOFTMAX_OPS);
+    crossover->cell[1] = (double)(8 * D_MODEL * D_K) / (4 * D_K);
     return ATTN_OK;
 }
 

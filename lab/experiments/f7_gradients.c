@@ -60,7 +60,7 @@ static void add_norms(const lab_layer *layer, bool shown, const mask_tables *to)
     lab_layer_position_norms(layer, norm);
     for (size_t i = 0; i < N; i++) {
         if (shown) *lab_cell(to->positions, i, ONE_FREE + mode) = norm[i];
-        *lab_cell(to->positions, i, MEAN_FREE + mode) += norm[i] / POSITION_DRAWS;
+        *lab_cell(to->positions, i, MEAN_FREE + mode) += norm[i] / (double)POSITION_DRAWS;
     }
     for (size_t part = 0; shown && part < LAB_PARTS; part++) {
         *lab_cell(to->parameters, part, mode) = lab_layer_norm(layer, (lab_part)part);
@@ -108,8 +108,8 @@ static attn_status add_draw(attn_ctx *ctx, lab_layer *layer, bool shown, double 
                             attn_error *err) {
     ATTN_TRY(forward_backward(ctx, layer, err));
     if (shown) ATTN_TRY(put_shown(ctx, layer, row, err));
-    row[MEAN_X] += lab_layer_norm(layer, LAB_X) / SIZE_DRAWS;
-    row[MEAN_W_Q] += lab_layer_norm(layer, LAB_W_Q) / SIZE_DRAWS;
+    row[MEAN_X] += lab_layer_norm(layer, LAB_X) / (double)SIZE_DRAWS;
+    row[MEAN_W_Q] += lab_layer_norm(layer, LAB_W_Q) / (double)SIZE_DRAWS;
     return ATTN_OK;
 }
 
