@@ -19,7 +19,7 @@ from pages import ATTN, BOOK, commands, pages, programs
 
 MORE = "..."
 # What training and differences give depends on the last bits, and these on fused multiply-add.
-LAST_BITS = re.compile(r"\battn (train|attend|gradcheck|report)\b|report\.txt|sense\.txt")
+LAST_BITS = re.compile(r"\battn (train|attend|gradcheck|report|verify)\b|report\.txt|sense\.txt")
 
 
 def has_fused_multiply_add():
