@@ -187,7 +187,7 @@ static bool spans_powers(plot_range range) {
 static void propose(plot_side *side, int i, const char *format) {
     static const int lead[] = {1, 2, 5};
     if (!spans_powers(side->range)) {
-        double step = round_step((side->range.max - side->range.min) / PLOT_MAX_TICKS);
+        double step = round_step((side->range.max - side->range.min) / (double)PLOT_MAX_TICKS);
         for (int k = 0; k < i; k++) step = round_step(1.5 * step);
         linear_ticks(side, step, format);
     } else if (side->range.scale == PLOT_LOG2) {
@@ -290,13 +290,13 @@ static void draw_minor_ticks(plot_canvas *canvas, const plot_side *side, plot_re
 
 void plot_side_draw(plot_canvas *canvas, const plot_side *side, plot_rect data) {
     const plot_style style = tick_style(side);
-    const double bottom = data.y + data.height, away = PLOT_TICK_LENGTH + PLOT_TICK_GAP;
+    const double bottom = data.y + data.height, away = plot_tick_length + plot_tick_gap;
     plot_set_rgb(canvas, plot_graphic_rgb(canvas->theme, PLOT_FAINT));
     cairo_set_line_width(canvas->cr, 0.6);
     cairo_move_to(canvas->cr, data.x, side->vertical ? data.y : bottom);
     cairo_line_to(canvas->cr, side->vertical ? data.x : data.x + data.width, bottom);
     for (size_t i = 0; i < side->n; i++) {
-        draw_tick(canvas, side, data, side->tick[i].value, PLOT_TICK_LENGTH);
+        draw_tick(canvas, side, data, side->tick[i].value, plot_tick_length);
     }
     draw_minor_ticks(canvas, side, data);
     cairo_stroke(canvas->cr);

@@ -188,7 +188,7 @@ static void lay_out_standing(plot_canvas *canvas, const plot_bars *bars, plot_re
     at->field.y = value_side(canvas, bars, at, data.y + data.height, data.y);
     const double value = plot_label_height(canvas, data.height, &style, bars->value.label);
     at->value_label = (plot_rect){area.x, data.y, value, data.height};
-    const double ticks = PLOT_TICK_LENGTH + PLOT_TICK_GAP;
+    const double ticks = plot_tick_length + plot_tick_gap;
     const double left = plot_side_label_width(canvas, &at->field.y) + ticks;
     data = plot_inset(data, left + (value > 0 ? value + gap : 0), 0, 0, 0);
     find_slots(bars, at, data.width);
@@ -201,7 +201,7 @@ static void lay_out_standing(plot_canvas *canvas, const plot_bars *bars, plot_re
 
 static void lay_out_lying(plot_canvas *canvas, const plot_bars *bars, plot_rect area, layout *at) {
     const plot_style style = label_style(at), name = name_style(at, PLOT_RIGHT);
-    const double ticks = PLOT_TICK_LENGTH + PLOT_TICK_GAP + 1.3 * at->type.tick;
+    const double ticks = plot_tick_length + plot_tick_gap + 1.3 * at->type.tick;
     const double value = plot_label_height(canvas, 0.7 * area.width, &style, bars->value.label);
     const double label = plot_label_height(canvas, 0.8 * area.height, &style, bars->group_label);
     const double names = fmin(widest_name(canvas, bars, &name) + 1, 0.4 * area.width);

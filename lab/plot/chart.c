@@ -61,7 +61,7 @@ static plot_style label_style(const layout *at) {
 /* Heights first: they do not depend on widths. Then the width of the labels at the left. */
 static void lay_out_axes(plot_canvas *canvas, const plot_chart *chart, plot_rect area, layout *at) {
     const plot_style style = label_style(at);
-    const double gap = 3, inner = 6, ticks = PLOT_TICK_LENGTH + PLOT_TICK_GAP;
+    const double gap = 3, inner = 6, ticks = plot_tick_length + plot_tick_gap;
     const double x_label = plot_label_height(canvas, 0.8 * area.width, &style, chart->x.label);
     const double bottom = ticks + 1.3 * at->type.tick + (x_label > 0 ? gap + x_label : 0);
     const double top = 0.6 * at->type.tick, right = 6;

@@ -128,7 +128,7 @@ static void find_bar(plot_canvas *canvas, const plot_heatmap *map, plot_rect roo
     at->side.from = room.y + room.height;
     at->side.to = room.y;
     plot_side_find_ticks(canvas, &at->side, NULL);
-    at->bar = bar_gap + bar_width + PLOT_TICK_LENGTH + PLOT_TICK_GAP +
+    at->bar = bar_gap + bar_width + plot_tick_length + plot_tick_gap +
               plot_side_label_width(canvas, &at->side) + gap +
               plot_label_height(canvas, room.height, &style, map->bar_label);
 }
@@ -346,7 +346,7 @@ static void draw_bar(plot_canvas *canvas, const plot_heatmap *map, layout *at) {
     const plot_rect bar = {at->grid.x + at->grid.width + bar_gap, at->grid.y, bar_width,
                            at->grid.height};
     plot_side *side = &at->side;
-    const double end = bar.x + bar.width, away = PLOT_TICK_LENGTH + PLOT_TICK_GAP;
+    const double end = bar.x + bar.width, away = plot_tick_length + plot_tick_gap;
     side->from = bar.y + bar.height;
     side->to = bar.y;
     plot_side_find_ticks(canvas, side, NULL);
@@ -355,7 +355,7 @@ static void draw_bar(plot_canvas *canvas, const plot_heatmap *map, layout *at) {
     cairo_set_line_width(canvas->cr, 0.5);
     for (size_t i = 0; i < side->n; i++) {
         cairo_move_to(canvas->cr, end, plot_side_at(side, side->tick[i].value));
-        cairo_rel_line_to(canvas->cr, PLOT_TICK_LENGTH, 0);
+        cairo_rel_line_to(canvas->cr, plot_tick_length, 0);
     }
     cairo_stroke(canvas->cr);
     for (size_t i = 0; i < side->n; i++) {

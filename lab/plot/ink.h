@@ -17,7 +17,7 @@ struct plot_canvas {
     plot_theme theme;
     double width, height;
     outfile file;
-    GString *svg; /* of a file that is not finished, else NULL */
+    GString *svg;          /* of a file that is not finished, else NULL */
     int write_errno;       /* of the first write that failed, or 0 */
     bool page_not_allowed; /* a second page was asked of a format that has one */
 };
