@@ -135,6 +135,7 @@ attn_status plot_open(const plot_output *output, plot_canvas **canvas, attn_erro
     c->pango = create_pango(c->cr); /* before the scale, which would change how text is measured */
     if (c->format == PLOT_PNG) cairo_scale(c->cr, pixels_per_point, pixels_per_point);
     paint_paper(c);
+    c->pages = 1;
     *canvas = c;
     return ATTN_OK;
 done:
@@ -149,6 +150,14 @@ void plot_next_page(plot_canvas *canvas) {
     }
     cairo_show_page(canvas->cr);
     paint_paper(canvas);
+    canvas->pages++;
+}
+
+void plot_bookmark(plot_canvas *canvas, const char *title) {
+    char where[40];
+    if (canvas->format != PLOT_PDF) return;
+    snprintf(where, sizeof where, "page=%d", canvas->pages);
+    cairo_pdf_surface_add_outline(canvas->surface, CAIRO_PDF_OUTLINE_ROOT, title, where, 0);
 }
 
 /* Writes what is still in cairo's hands and gives the file its name. */

@@ -16,6 +16,7 @@ struct plot_canvas {
     plot_format format;
     plot_theme theme;
     double width, height;
+    int pages; /* begun */
     outfile file;
     GString *svg;          /* of a file that is not finished, else NULL */
     int write_errno;       /* of the first write that failed, or 0 */
