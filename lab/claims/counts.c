@@ -55,13 +55,13 @@ static attn_status quadratic(const lab_settings *settings, const lab_claim *clai
 
 static attn_status crossover(const lab_settings *settings, const lab_claim *claim,
                              lab_outcome *outcome, attn_error *err) {
-    enum { D_MODEL = 512, D = 64 };
+    const double d_model = 512, d_k = 64;
     double share[2], at = 0;
     for (int i = 0; i < 2; i++) {
         const int64_t n = i ? 4096 : 1024;
         double core;
         ATTN_TRY(core_flops(settings->ctx, n, &core, err));
-        const double projections = 8.0 * (double)n * D_MODEL * D; /* of Q, K, V and O */
+        const double projections = 8.0 * (double)n * d_model * d_k; /* of Q, K, V and O */
         share[i] = 100 * core / (core + projections);
         at = projections / (core / (double)n); /* where they are equal: both are known in n */
     }

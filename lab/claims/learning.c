@@ -74,7 +74,7 @@ static void task_draw(task *t) {
     draw(&t->stream, BATCH * KEYS * ID, 1, t->id);
     draw(&t->stream, BATCH * KEYS * VALUE, 1, t->value);
     for (int b = 0; b < BATCH; b++) {
-        t->target[b] = (int)(KEYS * lab_stream_uniform(&t->stream));
+        t->target[b] = (int)((double)KEYS * lab_stream_uniform(&t->stream));
         memcpy(t->asked + b * ID, t->id + (b * KEYS + t->target[b]) * ID, ID * sizeof *t->asked);
     }
 }
@@ -167,7 +167,7 @@ static attn_status examine(task *t, learned *result, attn_error *err) {
         task_draw(t);
         ATTN_TRY(forward(t, &loss, err));
         ATTN_TRY(count_right(t, &right, err));
-        result->loss += loss / TESTED;
+        result->loss += loss / (double)TESTED;
     }
     result->accuracy = (double)right / (TESTED * BATCH);
     return ATTN_OK;

@@ -95,7 +95,7 @@ static attn_status compare_masks(attn_ctx *ctx, uint32_t seed, big_negative *fou
         found->partly[t] = lab_largest_difference(by_large + N, by_infinite + N, ALL - N);
         found->all_minus_inf = lab_largest(by_infinite, N);
         for (int j = 0; t == 0 && j < N; j++)
-            found->all_f32 = fmax(found->all_f32, fabs(by_large[j] - 1.0 / N));
+            found->all_f32 = fmax(found->all_f32, fabs(by_large[j] - 1 / (double)N));
         if (t == 1) found->all_f64 = lab_largest_difference(by_large, plain, N);
     }
     lab_drawn_free(&drawn);

@@ -51,7 +51,7 @@ static void judge_jacobian(const lab_settings *settings, const lab_claim *claim,
 static attn_status by_d_k(const lab_settings *settings, const lab_claim *claim,
                           lab_outcome *outcome, attn_error *err) {
     enum { N = 16, D = 512 };
-    lab_drawn drawn = {.head = {.n_q = N, .n_k = N, .d_k = D, .d_v = 1, .scale = 1.0 / D}};
+    lab_drawn drawn = {.head = {.n_q = N, .n_k = N, .d_k = D, .d_v = 1, .scale = 1 / (double)D}};
     attn_status status = lab_drawn_create(&drawn, settings->seed, err);
     if (status == ATTN_OK)
         status = lab_head_weights(settings->ctx, &drawn.head, drawn.weights, err);
@@ -59,14 +59,15 @@ static attn_status by_d_k(const lab_settings *settings, const lab_claim *claim,
     for (int i = 0; i < N * N && status == ATTN_OK; i++) {
         low = fmin(low, drawn.weights[i]);
         high = fmax(high, drawn.weights[i]);
-        if (i % N == 0) entropy += lab_entropy(drawn.weights + i, N) / N;
+        if (i % N == 0) entropy += lab_entropy(drawn.weights + i, N) / (double)N;
     }
     lab_drawn_free(&drawn);
     if (status != ATTN_OK) return status;
     lab_say(outcome->computed, "weights %.4f .. %.4f, entropy %.5f of %.5f", low, high, entropy,
             log(N));
     lab_conclude(claim, outcome, low < 1e-30 ? LAB_HOLDS : LAB_WRONG,
-                 "nothing underflows: they tend to uniform, %.4f (n = 16, d_k = 512)", 1.0 / N);
+                 "nothing underflows: they tend to uniform, %.4f (n = 16, d_k = 512)",
+                 1 / (double)N);
     return ATTN_OK;
 }
 

@@ -150,7 +150,7 @@ static attn_status five_hundred(const lab_settings *settings, const lab_claim *c
     lab_drawn drawn = {.head = {.n_q = ROWS, .n_k = 1, .d_k = D, .d_v = 1}};
     const attn_status status = lab_drawn_create(&drawn, settings->seed, err);
     for (int i = 0; i < ROWS && status == ATTN_OK; i++)
-        self += pow(lab_norm(drawn.q + i * D, D), 2) / ROWS;
+        self += pow(lab_norm(drawn.q + i * D, D), 2) / (double)ROWS;
     lab_drawn_free(&drawn);
     if (status != ATTN_OK) return status;
     lab_require(outcome, isfinite(exp(500)) && isinf(expf(500)), "exp(500): f64 yes, f32 no");

@@ -33,7 +33,8 @@ static attn_status untrained(const lab_settings *settings, lab_drawn *drawn, dou
         lab_stream_seed(&stream, settings->seed + 1);
         for (int i = 0; i < RANK * LONG; i++) {
             const bool own = i % LONG / (LONG / RANK) == i / LONG;
-            e[i] = way ? own * (double)RANK / LONG : lab_stream_normal(&stream) / sqrt(RANK);
+            e[i] =
+                way ? own * (double)RANK / (double)LONG : lab_stream_normal(&stream) / sqrt(RANK);
         }
         ATTN_TRY(lab_linformer_output(settings->ctx, &drawn->head, &linformer, drawn->other, err));
         error[way] = relative_error(drawn->other, drawn->out, LONG * HEAD);

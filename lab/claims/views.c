@@ -202,7 +202,7 @@ static attn_status positions(const lab_settings *settings, const lab_claim *clai
                 first += table[c] * table[offset * D + c];
             }
             worst = fmax(worst, fabs(dot - first));
-            if (offset == 0) norm_error = fmax(norm_error, fabs(dot - D / 2.0));
+            if (offset == 0) norm_error = fmax(norm_error, fabs(dot - (double)D / 2));
         }
     }
     lab_say(outcome->computed, "products differ by %.0e at equal distance; |PE|^2 = d/2 to %.0e",

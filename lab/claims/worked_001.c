@@ -81,12 +81,12 @@ static attn_status head_size_gpt3(attn_ctx *ctx, int row, double *value, attn_er
 
 static attn_status unit_variance(const lab_settings *settings, const lab_claim *claim,
                                  lab_outcome *outcome, attn_error *err) {
-    enum { D = 64 };
+    const int d = 64;
     lab_moments m;
-    ATTN_TRY(lab_dots_moments(settings, LAB_UNIT, D, lab_dots_blocks(D), &m, err));
-    lab_say(outcome->computed, "%.6f at d_k = %d; 1/d_k = %.6f", m.variance, D, 1.0 / D);
-    lab_expect(outcome, m.variance * D, 1, 0.03);
-    const bool as_stated = fabs(m.variance / D - 1) < 0.05;
+    ATTN_TRY(lab_dots_moments(settings, LAB_UNIT, d, lab_dots_blocks(d), &m, err));
+    lab_say(outcome->computed, "%.6f at d_k = %d; 1/d_k = %.6f", m.variance, d, 1.0 / d);
+    lab_expect(outcome, m.variance * d, 1, 0.03);
+    const bool as_stated = fabs(m.variance / d - 1) < 0.05;
     lab_conclude(claim, outcome, as_stated ? LAB_HOLDS : LAB_WRONG,
                  "d_k needs components of variance 1; vectors of length 1 give 1/d_k (C-8)");
     return ATTN_OK;

@@ -81,7 +81,7 @@ TEST(every_claim_of_the_documents_is_there_once_in_order) {
     CHECK_STR(list.claim[1].id, "C-2");
     for (size_t i = 0; i < 11; i++) CHECK_STR(list.claim[2 + i].id, with_letters[i]);
     for (int number = 7; number <= 50; number++) {
-        char id[8];
+        char id[16];
         snprintf(id, sizeof id, "C-%d", number);
         CHECK_STR(list.claim[13 + number - 7].id, id);
     }
