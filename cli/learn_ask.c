@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learn_ask.c - see learn_ask.h. A wrong answer gets its reason and, where there is one, the command
- * that shows it, which can be run at once; then the question is asked again. The score counts first
- * answers. Tests: tests/book/test_learn.py */
+/* learn_ask.c - see learn_ask.h. A wrong answer gets its reason and, where there is one, the
+ * command that shows it, which can be run at once; then the question is asked again. The score
+ * counts first answers. Tests: tests/book/test_learn.py */
 #include "learn_ask.h"
 
 #include "cli.h"
@@ -18,7 +18,7 @@ static bool print_part(learn_line part) {
     return learn_render(part.at, part.n, learn_width(), stdout);
 }
 
-/* --------------------------------------------------------------------------------------- on paper */
+/* ------------------------------------------------------------------------------------- on paper */
 
 static bool print_question(const quiz *q, size_t i) {
     const quiz_item *item = &q->item[i];
@@ -55,7 +55,7 @@ int learn_print_quiz(const quiz *q, bool answers) {
     return exit_code(ok);
 }
 
-/* ------------------------------------------------------------------------------------------ JSON */
+/* ----------------------------------------------------------------------------------------- JSON */
 
 static json_t *text_json(learn_line s) { return s.n ? json_stringn(s.at, s.n) : json_null(); }
 
@@ -87,7 +87,7 @@ json_t *learn_quiz_json(const quiz *q) {
     return json_pack("{s:o}", "items", items);
 }
 
-/* ---------------------------------------------------------------------------------- conversation */
+/* --------------------------------------------------------------------------------- conversation */
 
 /* A line from standard input without its end; false at the end of the input. */
 static bool read_answer(const char *prompt, char said[MOST_LETTERS]) {

@@ -41,7 +41,7 @@ static learn_line after(learn_line line, size_t n) {
 
 static quiz_item *item_of(const parser *p) { return &p->quiz->item[p->quiz->n - 1]; }
 
-/* ---------------------------------------------------------------------------------- one finished */
+/* --------------------------------------------------------------------------------- one finished */
 
 static size_t count_blanks(learn_line s) {
     size_t n = 0;
@@ -109,7 +109,7 @@ static attn_status finish_item(const parser *p) {
     return ATTN_OK;
 }
 
-/* ------------------------------------------------------------------------------------ line by line */
+/* --------------------------------------------------------------------------------- line by line */
 
 static attn_status begin_item(parser *p, learn_line line) {
     const char *dot = memchr(line.at, '.', line.n);

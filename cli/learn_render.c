@@ -150,22 +150,34 @@ static size_t code_that_fits(learn_line line, size_t room) {
 }
 
 /* Code as it stands; what is too wide for the terminal goes on on the next line. */
-static void print_code_line(page *p, learn_line line) {
+static void print_code_line(page *p, learn_line line, int indent) {
     const bool typed = line_starts(line, "$ ");
     do {
-        const size_t n = code_that_fits(line, (size_t)(p->width - CODE_INDENT));
+        const size_t n = code_that_fits(line, (size_t)(p->width - indent));
         if (n)
-            fprintf(p->out, "%*s%s%.*s%s", CODE_INDENT, "",
-                    typed ? out_begin(stdout, OUT_BOLD) : "", (int)n, line.at,
-                    typed ? out_begin(stdout, OUT_PLAIN) : "");
+            fprintf(p->out, "%*s%s%.*s%s", indent, "", typed ? out_begin(stdout, OUT_BOLD) : "",
+                    (int)n, line.at, typed ? out_begin(stdout, OUT_PLAIN) : "");
         fputc('\n', p->out);
         line = (learn_line){line.at + n, line.n - n};
     } while (line.n);
 }
 
+/* A block that fits only without an indent gets none. */
+static int indent_of_code(const page *p) {
+    learn_lines ahead = p->lines;
+    learn_line line;
+    size_t widest = 0;
+    while (learn_next_line(&ahead, &line) && !line_starts(line, "```"))
+        if (line.n > widest) widest = line.n;
+    const size_t width = (size_t)p->width;
+    return widest <= width && widest + CODE_INDENT > width ? 0 : CODE_INDENT;
+}
+
 static void print_code(page *p) {
     learn_line line;
-    while (learn_next_line(&p->lines, &line) && !line_starts(line, "```")) print_code_line(p, line);
+    const int indent = indent_of_code(p);
+    while (learn_next_line(&p->lines, &line) && !line_starts(line, "```"))
+        print_code_line(p, line, indent);
 }
 
 /* A comment ends with a line that ends with its mark. */

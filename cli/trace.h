@@ -41,7 +41,7 @@ typedef struct trace_pick {
     int64_t head, i, j;
 } trace_pick;
 
-enum { TRACE_MOST_PAGES = 12, TRACE_TEXT = 512 };
+enum { TRACE_MOST_PAGES = 12, TRACE_TEXT = 512, TRACE_LABEL = 12, TRACE_HEADS = 8 };
 
 typedef struct trace_job {
     const trace_options *o;
@@ -78,6 +78,11 @@ int trace_page_of(const trace_job *job, const char *text);
 void trace_shape(const lab_step *step, char text[OUT_NUMBER]);
 /* The page's main sentence. */
 const char *trace_sentence(const trace_job *job, const trace_page *page);
+
+/* Whether head h of this step is shown: the one asked for, or the first TRACE_HEADS. */
+bool trace_shows(const trace_job *job, const lab_step *step, int64_t h);
+/* How many heads are not, unless one is asked for. */
+int64_t trace_hidden_heads(const trace_job *job);
 
 /* Names of rows and columns; NULL: numbers from 1. */
 const char *const *trace_row_names(const trace_job *job, lab_part part);
@@ -131,6 +136,12 @@ int trace_width(void);
 int trace_columns(const char *text);
 /* How many bytes its first letters take, at most that many. */
 int trace_clip(const char *text, int letters);
+
+/* trace_grid.c: the matrices of a page as tables, side by side where they fit. */
+void trace_print_parts(const trace_job *job, const trace_page *page);
+extern const char *const trace_titles[LAB_N_PARTS];
+/* At most `columns` letters of text, and spaces up to that: left-aligned, or right-aligned. */
+void trace_put(FILE *to, const char *text, int columns, bool right);
 
 /* The ways to show it; exit codes. only: one page, or -1 for all. */
 int trace_text(const trace_job *job, int only);

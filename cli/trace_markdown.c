@@ -113,8 +113,7 @@ static void print_page(const trace_job *job, int number) {
     for (int i = 0; i < page->n; i++) {
         const lab_step *step = &job->steps.step[page->part[i]];
         for (int64_t h = 0; h < step->heads; h++)
-            if (!step->per_head || !job->o->head || h == job->o->head - 1)
-                print_matrix(job, page->part[i], h);
+            if (trace_shows(job, step, h)) print_matrix(job, page->part[i], h);
     }
     for (int i = 0; i < page->n; i++) print_statements(job, page->part[i]);
 }
@@ -129,6 +128,8 @@ int trace_markdown(const trace_job *job, int only) {
     printf("%s", *job->about ? "\n\n" : "");
     put_escaped(sizes);
     printf(". A dash marks a masked cell.\n");
+    if (trace_hidden_heads(job))
+        printf("\nOf %lld heads the first %d are shown.\n", (long long)job->steps.H, TRACE_HEADS);
     for (int page = 0; page < job->n_pages; page++)
         if (only < 0 || page == only) print_page(job, page);
     if (only < 0 && job->as_documented && job->example->lesson) {

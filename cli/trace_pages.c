@@ -58,6 +58,14 @@ const char *trace_sentence(const trace_job *job, const trace_page *page) {
     return job->steps.step[page->part[page->n - 1]].sentence;
 }
 
+bool trace_shows(const trace_job *job, const lab_step *step, int64_t h) {
+    return !step->per_head || (job->o->head ? h == job->o->head - 1 : h < TRACE_HEADS);
+}
+
+int64_t trace_hidden_heads(const trace_job *job) {
+    return job->o->head || job->steps.H <= TRACE_HEADS ? 0 : job->steps.H - TRACE_HEADS;
+}
+
 /* --------------------------------------------------------------------------------------- words */
 
 void trace_sizes(const trace_job *job, char text[TRACE_TEXT]) {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { MOST_LINES = 16, MOST_LETTERS = 20, LABEL = 12, NUMBER = 10 };
+enum { MOST_LINES = 16, MOST_LETTERS = 20, NUMBER = 10 };
 
 static const char *look(out_look which) { return out_begin(stdout, which); }
 
@@ -156,9 +156,8 @@ static void print_power(double x) { printf(x > 0 && x < 1e-4 ? "%14.1e" : "%14.4
 static void print_share(const trace_job *job, int64_t j) {
     const bool picked = j == job->pick.j;
     const trace_pick *at = &job->pick;
-    const int letters = trace_columns(job->key[j]);
-    printf("%s %.*s%*s", picked ? ">" : " ", trace_clip(job->key[j], LABEL), job->key[j],
-           letters < LABEL ? LABEL - letters : 0, "");
+    printf("%s ", picked ? ">" : " ");
+    trace_put(stdout, job->key[j], TRACE_LABEL, false);
     if (trace_is_masked(job, LAB_WEIGHTS, at->head, at->i, j)) {
         printf("%10s%14s%12s\n", "-", "-", "-");
         return;
@@ -176,7 +175,7 @@ static void print_softmax(const trace_job *job) {
     const char *query = job->query[job->pick.i];
     double sum = 0, powers = 0;
     printf("\n%sIts share of the row of \"%.*s\"%s  exp of each score%s, divided by their sum\n",
-           look(OUT_BOLD), trace_clip(query, LABEL), query, look(OUT_PLAIN),
+           look(OUT_BOLD), trace_clip(query, TRACE_LABEL), query, look(OUT_PLAIN),
            job->steps.temperature != 1 ? " / temperature" : "");
     printf("  %s%-12s%10s%14s%12s%s\n", look(OUT_DIM), "key", "score", "exp(s - max)", "weight",
            look(OUT_PLAIN));
@@ -200,7 +199,11 @@ int trace_pick_text(const trace_job *job) {
     print_factors(job);
     printf("\n");
     print_line("score", at_pick(job, LAB_SCORES), "q.k, the sum of the last column");
-    snprintf(factor, sizeof factor, "times %.6g", job->steps.scale);
+    if (job->o->no_scale)
+        snprintf(factor, sizeof factor, "not scaled");
+    else
+        snprintf(factor, sizeof factor, "times 1/sqrt(%lld) = %.6g", (long long)job->steps.d_k,
+                 job->steps.scale);
     print_line("scaled", at_pick(job, LAB_SCALED), factor);
     if (masked) printf("  masked: this query does not see this key, so the weight is exactly 0\n");
     print_line("weight", at_pick(job, LAB_WEIGHTS), "softmax of the row");

@@ -64,7 +64,8 @@ static bool wanted(const verify_options *o, const lab_claim *claim, bool number)
     if (!o->only) return true;
     if (strcmp(o->only, "claims") == 0) return !number;
     if (strcmp(o->only, "numbers") == 0) return number;
-    return strcmp(o->only, claim->id) == 0 || strstr(claim->document, o->only) != NULL;
+    if (strcmp(o->only, claim->id) == 0) return true;
+    return strlen(o->only) == 3 && strstr(claim->document, o->only) != NULL;
 }
 
 static void choose(const verify_options *o, lab_claim_list list, const char *document, bool number,
@@ -149,7 +150,7 @@ static bool all_agree(const verify_result *result) {
 
 static int print(const verify_options *o, const verify_result *result) {
     if (o->common.json)
-        return verify_print_json(result);
+        return verify_print_json(o, result);
     else if (o->markdown)
         verify_print_markdown(o, result);
     else
@@ -188,6 +189,10 @@ int cmd_verify(int argc, char **argv) {
     if (o.seed > UINT32_MAX) {
         out_error(spec.command, "--seed %llu: expected at most %u", (unsigned long long)o.seed,
                   UINT32_MAX);
+        return CLI_USAGE;
+    }
+    if (o.common.json && o.markdown) {
+        out_error(spec.command, "--json and --markdown: expected one of them");
         return CLI_USAGE;
     }
     return verify_lists(&o, lab_worked_numbers(), lab_claims());

@@ -36,6 +36,6 @@ bool verify_is_of(const lab_claim *claim, const char *document);
 
 void verify_print_text(const verify_options *o, const verify_result *result);
 void verify_print_markdown(const verify_options *o, const verify_result *result);
-int verify_print_json(const verify_result *result);
+int verify_print_json(const verify_options *o, const verify_result *result);
 
 #endif

@@ -118,7 +118,9 @@ static void print_row(const verify_row *row) {
     const lab_claim *claim = row->claim;
     printf("%s%-*s%s  %s", out_begin(stdout, OUT_BOLD), ID, claim->id, out_begin(stdout, OUT_PLAIN),
            claim->subject);
-    if (claim->document[3]) printf("  (%s)", claim->document);
+    if (claim->document[3])
+        printf("%s, also in %s%s", out_begin(stdout, OUT_DIM), claim->document + 4,
+               out_begin(stdout, OUT_PLAIN));
     printf("\n");
     print_cells(claim->stated, &row->outcome);
     print_why(&row->outcome);
@@ -186,10 +188,11 @@ void verify_print_markdown(const verify_options *o, const verify_result *result)
     print_summary(result);
 }
 
-int verify_print_json(const verify_result *result) {
+int verify_print_json(const verify_options *o, const verify_result *result) {
     json_t *list = json_array();
     for (size_t i = 0; i < result->n; i++) {
         const verify_row *row = &result->row[i];
+        if (!shown(o, row)) continue;
         json_array_append_new(
             list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "id", row->claim->id,
                             "document", row->claim->document, "subject", row->claim->subject,

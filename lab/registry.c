@@ -18,7 +18,9 @@
     X(e4)                                                                                          \
     X(e5)                                                                                          \
     X(e6)                                                                                          \
-    X(e7)
+    X(e7)                                                                                          \
+    X(e8)                                                                                          \
+    X(e9)
 
 #define X(name) extern const lab_experiment lab_##name;
 LAB_EXPERIMENTS(X)

@@ -48,7 +48,7 @@ typedef struct lab_problem {
 /* One head, scale 1/sqrt(d_k), temperature 1, not causal; nothing given. */
 lab_problem lab_problem_defaults(void);
 
-enum { LAB_MOST_PAIRS = 1 << 20, LAB_SENTENCE = 200 }; /* pairs of query and key in all heads */
+enum { LAB_MOST_PAIRS = 1 << 18, LAB_SENTENCE = 200 }; /* pairs of query and key in all heads */
 
 /* One matrix, or one per head. Cell (i, j) of head h lies at cell[h * head_stride + i * row_stride
  * + j]; heads may be interleaved. cell NULL: this problem does not have it. */

@@ -2,7 +2,11 @@
 // CMake calls it as the emulator of the wasm preset. The program gets arguments, environment, the
 // current directory and absolute paths (test data); its exit status becomes ours, a trap becomes 134.
 import { readFile } from 'node:fs/promises';
+import { setFlagsFromString } from 'node:v8';
 
+// Fast calls from wasm into node:wasi leave V8 in a state where the next garbage collection, often in
+// memory.grow, can crash node: one run of five here (see nodejs/node issues 46777 and 53087).
+setFlagsFromString('--no-turbo-fast-api-calls');
 process.removeAllListeners('warning'); // WASI announces itself as experimental on every start
 const { WASI } = await import('node:wasi');
 

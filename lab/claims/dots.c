@@ -91,4 +91,4 @@ attn_status lab_dots_within(const lab_settings *settings, int64_t d, double scal
     return status;
 }
 
-int64_t lab_dots_blocks(int64_t d) { return d <= 16 ? 64 : d <= 64 ? 32 : d <= 256 ? 16 : 8; }
+int64_t lab_dots_blocks(int64_t d) { return d <= 64 ? 32 : d <= 256 ? 8 : 4; }

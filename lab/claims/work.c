@@ -37,11 +37,22 @@ bool lab_gpt3_reading(const double flops[LAB_GPT3_READINGS], double stated) {
     return false;
 }
 
-attn_status lab_longformer_pairs(int64_t n, double *pairs, attn_error *err) {
-    attn_mask *mask;
-    ATTN_TRY(attn_mask_longformer(n, 256, 64, &mask, err));
-    *pairs = (double)attn_mask_count(mask);
+/* Pairs of a mask, which is destroyed. */
+static double count_pairs(attn_mask *mask) {
+    const double pairs = (double)attn_mask_count(mask);
     attn_mask_destroy(mask);
+    return pairs;
+}
+
+attn_status lab_longformer_count(int64_t n, lab_longformer_pairs *pairs, attn_error *err) {
+    enum { SIDE = 256, GLOBAL = 64 };
+    attn_mask *mask;
+    ATTN_TRY(attn_mask_longformer(n, SIDE, GLOBAL, &mask, err));
+    pairs->visible = count_pairs(mask);
+    ATTN_TRY(attn_mask_window(n, n, 0, SIDE, SIDE, &mask, err));
+    pairs->parts = count_pairs(mask);
+    ATTN_TRY(attn_mask_global(n, n, GLOBAL, &mask, err));
+    pairs->parts += count_pairs(mask);
     return ATTN_OK;
 }
 

@@ -24,8 +24,12 @@ attn_status lab_gpt3_flops(attn_ctx *ctx, double flops[LAB_GPT3_READINGS], attn_
 /* True if one of them, as FLOP or as multiply-adds, is within 15 % of the stated number. */
 bool lab_gpt3_reading(const double flops[LAB_GPT3_READINGS], double stated);
 
-/* Visible pairs of Longformer at n: 256 keys on each side, 64 global tokens. */
-attn_status lab_longformer_pairs(int64_t n, double *pairs, attn_error *err);
+/* Pairs of Longformer at n: 256 keys on each side, 64 global tokens. */
+typedef struct lab_longformer_pairs {
+    double visible;
+    double parts; /* window and global apart: a pair that is in both counts twice */
+} lab_longformer_pairs;
+attn_status lab_longformer_count(int64_t n, lab_longformer_pairs *pairs, attn_error *err);
 
 /* Multiplications of n steps of h = tanh(W h + U x), counted one by one. */
 double lab_rnn_multiplies(int64_t n, int64_t d);

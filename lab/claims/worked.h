@@ -14,7 +14,18 @@
     X(worked_004)
 
 /* Claims, by theme. */
-#define LAB_CLAIM_FILES(X)
+#define LAB_CLAIM_FILES(X)                                                                         \
+    X(rows)                                                                                        \
+    X(variance)                                                                                    \
+    X(saturation)                                                                                  \
+    X(gradients)                                                                                   \
+    X(learning)                                                                                    \
+    X(flow)                                                                                        \
+    X(counts)                                                                                      \
+    X(normalise)                                                                                   \
+    X(streaming)                                                                                   \
+    X(variants)                                                                                    \
+    X(views)
 
 #define X(file) extern const lab_claim_list lab_##file;
 LAB_WORKED_FILES(X)

@@ -81,12 +81,12 @@ static attn_status head_size_gpt3(attn_ctx *ctx, int row, double *value, attn_er
 
 static attn_status unit_variance(const lab_settings *settings, const lab_claim *claim,
                                  lab_outcome *outcome, attn_error *err) {
-    enum { D = 64 };
+    const int d = 64;
     lab_moments m;
-    ATTN_TRY(lab_dots_moments(settings, LAB_UNIT, D, lab_dots_blocks(D), &m, err));
-    lab_say(outcome->computed, "%.6f at d_k = %d; 1/d_k = %.6f", m.variance, D, 1.0 / D);
-    lab_expect(outcome, m.variance * D, 1, 0.03);
-    const bool as_stated = fabs(m.variance / D - 1) < 0.05;
+    ATTN_TRY(lab_dots_moments(settings, LAB_UNIT, d, lab_dots_blocks(d), &m, err));
+    lab_say(outcome->computed, "%.6f at d_k = %d; 1/d_k = %.6f", m.variance, d, 1.0 / d);
+    lab_expect(outcome, m.variance * d, 1, 0.03);
+    const bool as_stated = fabs(m.variance / d - 1) < 0.05;
     lab_conclude(claim, outcome, as_stated ? LAB_HOLDS : LAB_WRONG,
                  "d_k needs components of variance 1; vectors of length 1 give 1/d_k (C-8)");
     return ATTN_OK;
@@ -208,10 +208,10 @@ static attn_status linformer_formula(const lab_settings *settings, const lab_cla
 static attn_status longformer_growth(const lab_settings *settings, const lab_claim *claim,
                                      lab_outcome *outcome, attn_error *err) {
     (void)settings;
-    double pairs[2];
-    ATTN_TRY(lab_longformer_pairs(16384, &pairs[0], err));
-    ATTN_TRY(lab_longformer_pairs(32768, &pairs[1], err));
-    const double growth = pairs[1] / pairs[0], n_log_n = 2 * log(32768) / log(16384);
+    lab_longformer_pairs once, twice;
+    ATTN_TRY(lab_longformer_count(16384, &once, err));
+    ATTN_TRY(lab_longformer_count(32768, &twice, err));
+    const double growth = twice.visible / once.visible, n_log_n = 2 * log(32768) / log(16384);
     lab_say(outcome->computed, "n 16384 -> 32768: pairs x%.3f; n log n: x%.3f", growth, n_log_n);
     lab_conclude(claim, outcome, fabs(growth - n_log_n) < 0.02 ? LAB_HOLDS : LAB_WRONG,
                  "a window of fixed width is O(n w); the document also says O(n) once");

@@ -88,14 +88,14 @@ static attn_status steps(const lab_settings *settings, const lab_claim *claim, l
 
 static attn_status variances(const lab_settings *settings, const lab_claim *claim,
                              lab_outcome *outcome, attn_error *err) {
-    enum { D = 64 };
+    const int d = 64;
     lab_moments m;
-    ATTN_TRY(lab_dots_moments(settings, LAB_NORMAL, D, lab_dots_blocks(D), &m, err));
-    const double scaled = m.variance / D; /* of s / sqrt(d_k) */
-    lab_say(outcome->computed, "%.2f and %.4f at d_k = %d", m.variance, scaled, D);
+    ATTN_TRY(lab_dots_moments(settings, LAB_NORMAL, d, lab_dots_blocks(d), &m, err));
+    const double scaled = m.variance / d; /* of s / sqrt(d_k) */
+    lab_say(outcome->computed, "%.2f and %.4f at d_k = %d", m.variance, scaled, d);
     lab_conclude(claim, outcome, fabs(scaled - 1) < 0.04 ? LAB_HOLDS : LAB_WRONG,
                  "components of mean 0 and variance 1; %d products",
-                 (int)lab_dots_blocks(D) * LAB_DOTS_BLOCK);
+                 (int)lab_dots_blocks(d) * LAB_DOTS_BLOCK);
     return ATTN_OK;
 }
 

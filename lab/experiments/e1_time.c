@@ -114,7 +114,7 @@ static void fit(const lab_table *times, path which, double *growth) {
     double x_sum = 0, y_sum = 0, xx = 0, xy = 0, count = 0;
     for (size_t row = 0; row < times->rows; row++) {
         const double n = *lab_cell(times, row, 0), ms = *lab_cell(times, row, 1 + which);
-        if (n < FIT_FROM || isnan(ms)) continue;
+        if (n < (double)FIT_FROM || isnan(ms)) continue;
         const double x = log2(n), y = log2(ms);
         x_sum += x;
         y_sum += y;

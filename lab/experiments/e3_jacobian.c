@@ -68,7 +68,7 @@ static void note_norms(lab_table *table, size_t row, size_t side, double *norms,
     double *cell = lab_cell(table, row, 1 + side * JACOBIAN_COLUMNS);
     cell[MEAN] = lab_mean(norms, n);
     cell[TRIALS] = 0;
-    for (int64_t i = 0; i < n; i += N) cell[TRIALS] += lab_median(norms + i, N) * N / (double)n;
+    for (int64_t i = 0; i < n; i += N) cell[TRIALS] += lab_median(norms + i, N) / (double)(n / N);
     cell[MEDIAN] = lab_median(norms, n); /* sorts all */
     cell[LOW] = quantile(norms, n, 0.1);
     cell[HIGH] = quantile(norms, n, 0.9);
@@ -122,14 +122,14 @@ static void row_norms(const double *x, int64_t d, double norms[N]) {
 /* Adds one trial to the means: norm of dQ, median of the norms of its rows, share of the keys whose
  * gradient is below 1/1000 of the largest. */
 static void note_gradient(const trial *t, double *cell) {
+    const double trials = GRADIENT_TRIALS;
     double norms[N];
     row_norms(t->dq, t->d, norms);
-    cell[TOTAL] += lab_norm(norms, N) / GRADIENT_TRIALS;
-    cell[ROW] += lab_median(norms, N) / GRADIENT_TRIALS;
+    cell[TOTAL] += lab_norm(norms, N) / trials;
+    cell[ROW] += lab_median(norms, N) / trials;
     row_norms(t->dk, t->d, norms);
     const double little = 1e-3 * lab_largest(norms, N);
-    for (size_t j = 0; j < N; j++)
-        cell[STARVED] += (norms[j] < little) / (double)N / GRADIENT_TRIALS;
+    for (size_t j = 0; j < N; j++) cell[STARVED] += (norms[j] < little) / (double)N / trials;
 }
 
 /* One d_k: the trials draw Q, K, V, dO one after the other from the seed. */
@@ -266,12 +266,13 @@ static void judge(const lab_data *data, lab_finding *finding) {
 
 const lab_experiment lab_e3 = {
     .id = "E3",
-    .title = "Softmax Jacobian and gradient of the queries against d_k",
+    .title = "Softmax Jacobian and gradient of the queries against head size",
     .question = "Do gradients vanish without scaling, and for which rows?",
     .method = "Left: n = 16, Q, K from N(0, 1), 50 trials, trial t from seed + t; norm of "
               "A<sub>j</sub>(δ<sub>jk</sub> - A<sub>k</sub>) for each of 800 rows. Right: n = 16, "
               "Q, K, V, dL/dO from N(0, 1), "
-              "d_v = d_k, 200 trials from one seed; means over trials of the norm of dL/dQ and of "
+              "d<sub>v</sub> = d<sub>k</sub>, 200 trials from one seed; means over trials of the "
+              "norm of dL/dQ and of "
               "the median norm of its rows, by the engine's backward in f64. C-3b, C-3c.",
     .command = "attn report --only E3",
     .seconds = 2.5,

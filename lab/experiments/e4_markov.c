@@ -195,10 +195,11 @@ const lab_experiment lab_e4 = {
     .id = "E4",
     .title = "Attention as a Markov chain",
     .question = "Where does weight go after several hops, and does a token keep its start?",
-    .method = "Q, K (8, 16) from N(0, 1), in this order, seed as given; A = softmax(QKᵀ/√d_k), "
-              "with and without a causal mask; powers of A. Rollout: 20 layers, the first that "
-              "of A, each with a draw of its own; products of ½A + ½I. Difference of rows: over "
-              "the columns, the largest of (largest - smallest entry). C-39.",
+    .method =
+        "Q, K (8, 16) from N(0, 1), in this order, seed as given; A = softmax(QKᵀ/√d<sub>k</sub>), "
+        "with and without a causal mask; powers of A. Rollout: 20 layers, the first that "
+        "of A, each with a draw of its own; products of ½A + ½I. Difference of rows: over "
+        "the columns, the largest of (largest - smallest entry). C-39.",
     .command = "attn report --only E4",
     .seconds = 0.1,
     .measure = measure,

@@ -151,7 +151,8 @@ const lab_experiment lab_e5 = {
     .title = "The rank of scores and of weights",
     .question = "Is a head of attention a matrix of rank d_k?",
     .method = "Q, K (256, 64) from N(0, 1), in this order, seed as given. Singular values of "
-              "QKᵀ/√d_k, of A = softmax(QKᵀ/√d_k) and of softmax(QKᵀ) in f64 by one-sided Jacobi "
+              "QKᵀ/√d<sub>k</sub>, of A = softmax(QKᵀ/√d<sub>k</sub>) and of softmax(QKᵀ) in f64 "
+              "by one-sided Jacobi "
               "rotations; rank: those above 256 · 2⁻⁵² of the largest. C-41.",
     .command = "attn report --only E5",
     .seconds = 0.6,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e6_positions.c - E6: do position encodings see distance or place? Matrices of scores between all
  * positions, made by the engine, and what stands along their diagonals. Called by: report, through
- * the registry. Touches its tables. Tests: tests/lab/test_beyond_learning.c */
+ * the registry. Touches its tables. Tests: tests/lab/test_positions.c */
 #define ATTNI_REAL_f64
 #include "attend.h"
 #include "experiment.h"
 #include "layers/position.h"
 #include "layers/rope.h"
+#include "range.h"
 #include "series.h"
 #include "stream.h"
 
@@ -17,6 +18,7 @@
 enum {
     N = 128,    /* positions of a matrix: every distance shown has at least 64 pairs */
     REACH = 64, /* largest distance shown */
+    HALF = 63,  /* another place to begin */
     D = 64,     /* head size of RoPE */
     FAR = 1000, /* where the second RoPE matrix begins */
     HEADS = 8,
@@ -82,19 +84,29 @@ static diagonal along(const double *scores, int64_t distance) {
     return found;
 }
 
+/* Of each size: the dot product at an offset from position 0; the same, and that from position
+ * HALF, divided by the dot product of a code with itself; how far apart those of one offset are. */
 static const char *const sinusoidal_columns[] = {
-    "offset", "d=8", "d=32", "d=128", "spread d=8", "spread d=32", "spread d=128"};
+    "offset",       "d=8 dot",       "d=8 from 0",   "d=8 from 63", "d=8 spread",
+    "d=32 dot",     "d=32 from 0",   "d=32 from 63", "d=32 spread", "d=128 dot",
+    "d=128 from 0", "d=128 from 63", "d=128 spread"};
+enum { OFFSET, DOT, FROM_0, FROM_HALF, SPREAD, PER_SIZE = 4, SIN_COLUMNS = 1 + SIZES * PER_SIZE };
 
-/* The dot products along each offset, and how far apart they are. */
+static void put_offset(const double *scores, size_t offset, double *cells) {
+    const diagonal found = along(scores, (int64_t)offset), square = along(scores, 0);
+    cells[DOT] = scores[offset * N];
+    cells[FROM_0] = scores[offset * N] / square.middle;
+    cells[FROM_HALF] = scores[(HALF + offset) * N + HALF] / square.middle;
+    cells[SPREAD] = found.high - found.low;
+}
+
 static attn_status measure_sinusoidal(const workbench *desk, lab_table *table, attn_error *err) {
     for (size_t c = 0; c < SIZES; c++) {
         attni_position_sinusoidal_f64(N, sizes[c], desk->q);
         ATTN_TRY(dot_products(desk, sizes[c], desk->q, desk->q, desk->scores[0], err));
         for (size_t offset = 0; offset <= REACH; offset++) {
-            const diagonal found = along(desk->scores[0], (int64_t)offset);
-            *lab_cell(table, offset, 0) = (double)offset;
-            *lab_cell(table, offset, 1 + c) = found.middle;
-            *lab_cell(table, offset, 1 + SIZES + c) = found.high - found.low;
+            *lab_cell(table, offset, OFFSET) = (double)offset;
+            put_offset(desk->scores[0], offset, lab_cell(table, offset, c * PER_SIZE));
         }
     }
     return ATTN_OK;
@@ -184,7 +196,7 @@ static attn_status measure_alibi(const workbench *desk, lab_table *bias, lab_tab
 
 static attn_status measure(const lab_settings *settings, lab_data *data, attn_error *err) {
     lab_table *sinusoidal =
-        lab_table_add(data, "sinusoidal", REACH + 1, 1 + 2 * SIZES, sinusoidal_columns);
+        lab_table_add(data, "sinusoidal", REACH + 1, SIN_COLUMNS, sinusoidal_columns);
     lab_table *rope = lab_table_add(data, "rope", 2 * REACH + 1, 7, rope_columns);
     lab_table *bias = lab_table_add(data, "alibi_bias", REACH + 1, 1 + HEADS, alibi_columns);
     lab_table *weights = lab_table_add(data, "alibi_weights", REACH + 1, 1 + HEADS, alibi_columns);
@@ -201,46 +213,55 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
 
 /* ---- draw ---- */
 
+/* One row in EACH, as marks without a line: another place, to lie on the line of the first. */
+static plot_series marks_of(plot_series line, plot_mark mark, const char *name) {
+    enum { EACH = 8 };
+    line.name = name;
+    line.mark = mark;
+    line.dash = PLOT_NO_LINE;
+    line.n = (line.n - 1) / EACH + 1;
+    line.stride *= EACH;
+    return line;
+}
+
 static void draw_sinusoidal(const lab_data *data, plot_canvas *canvas, plot_rect area) {
+    static const plot_series look[SIZES] = {
+        {.name = "d = 8", .color = PLOT_ORANGE, .dash = PLOT_DOTTED},
+        {.name = "d = 32", .color = PLOT_GREEN, .dash = PLOT_DASHED},
+        {.name = "d = 128, from position 0", .color = PLOT_BLUE}};
+    static const plot_mark mark[SIZES] = {PLOT_DIAMOND, PLOT_TRIANGLE, PLOT_DOT};
     const lab_table *table = lab_table_named(data, "sinusoidal");
-    const plot_series series[SIZES] = {
-        lab_series(table, "offset", "d=128", (plot_series){.name = "d = 128", .color = PLOT_BLUE}),
-        lab_series(table, "offset", "d=32",
-                   (plot_series){.name = "d = 32", .color = PLOT_GREEN, .dash = PLOT_DASHED}),
-        lab_series(table, "offset", "d=8",
-                   (plot_series){.name = "d = 8", .color = PLOT_ORANGE, .dash = PLOT_DOTTED})};
-    const plot_chart chart = {.title = "Sinusoidal codes: the same at every position",
-                              .x = {.label = "offset between two positions"},
-                              .y = {.label = "dot product of their codes"},
-                              .series = series,
-                              .n_series = SIZES};
+    plot_series series[2 * SIZES];
+    for (size_t c = 0; c < SIZES; c++) {
+        const char *const *column = sinusoidal_columns + c * PER_SIZE;
+        const plot_series half = lab_series(table, "offset", column[FROM_HALF], look[c]);
+        series[c] = lab_series(table, "offset", column[FROM_0], look[c]);
+        series[SIZES + c] = marks_of(half, mark[c], c + 1 == SIZES ? "from position 63" : NULL);
+    }
+    const plot_chart chart = {
+        .title = "Sinusoidal codes: offsets look alike everywhere",
+        .x = {.label = "offset between two positions", .min = 0, .max = REACH},
+        .y = {.label = "dot product / (d/2)", .min = 0, .max = 1},
+        .series = series,
+        .n_series = 2 * SIZES};
     plot_chart_draw(canvas, area, &chart);
 }
 
-/* Lines for the place at 0, and on them, thinned, marks for the place at 1000. */
 static void draw_rope(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    enum { EACH = 8 };
     const lab_table *table = lab_table_named(data, "rope");
-    plot_series series[4];
-    for (size_t i = 0; i < 4; i++) {
-        static const plot_series look[4] = {
-            {.name = "q and k drawn, from position 0", .color = PLOT_BLUE},
-            {.name = "the same from 1000", .color = PLOT_BLUE, .mark = PLOT_DOT},
-            {.name = "k = q, from position 0", .color = PLOT_RED},
-            {.name = "the same from 1000", .color = PLOT_RED, .mark = PLOT_SQUARE}};
-        static const char *const column[4] = {"drawn at 0", "drawn at 1000", "same at 0",
-                                              "same at 1000"};
-        series[i] = lab_series(table, "distance", column[i], look[i]);
-        if (i % 2 == 0) continue;
-        series[i].dash = PLOT_NO_LINE;
-        series[i].n = 2 * REACH / EACH + 1;
-        series[i].stride *= EACH;
-    }
-    const plot_chart chart = {.title = "RoPE: one pair, every distance, two places",
-                              .x = {.label = "distance, query minus key"},
-                              .y = {.label = "score q·k"},
-                              .series = series,
-                              .n_series = 4};
+    const plot_series drawn = {.name = "q, k drawn, from 0", .color = PLOT_BLUE};
+    const plot_series same = {.name = "k = q, from 0", .color = PLOT_RED, .dash = PLOT_DASHED};
+    const plot_series series[] = {
+        lab_series(table, "distance", "drawn at 0", drawn),
+        marks_of(lab_series(table, "distance", "drawn at 1000", drawn), PLOT_DOT, "from 1000"),
+        lab_series(table, "distance", "same at 0", same),
+        marks_of(lab_series(table, "distance", "same at 1000", same), PLOT_SQUARE, "from 1000")};
+    const plot_chart chart = {
+        .title = "RoPE: one pair, every distance, two places",
+        .x = {.label = "distance, query minus key", .min = -REACH, .max = REACH},
+        .y = {.label = "score q·k"},
+        .series = series,
+        .n_series = 4};
     plot_chart_draw(canvas, area, &chart);
 }
 
@@ -262,11 +283,11 @@ static void draw_alibi(const lab_table *table, plot_canvas *canvas, plot_rect ar
 
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     const plot_chart bias = {.title = "ALiBi: what it adds to a score",
-                             .x = {.label = "distance to the key"},
-                             .y = {.label = "bias"}};
+                             .x = {.label = "distance to the key", .min = 0, .max = REACH},
+                             .y = {.label = "bias", .min = -32, .max = 0}};
     const plot_chart weights = {
         .title = "ALiBi: weights when contents are equal",
-        .x = {.label = "distance to the key"},
+        .x = {.label = "distance to the key", .min = 0, .max = REACH},
         .y = {.label = "weight", .scale = PLOT_LOG10, .min = 1e-4, .max = 1}};
     draw_sinusoidal(data, canvas, plot_grid(area, 2, 2, 0, 18));
     draw_rope(data, canvas, plot_grid(area, 2, 2, 1, 18));
@@ -277,19 +298,13 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
 
 /* ---- judge ---- */
 
-static double largest_of(const lab_table *table, size_t column) {
-    double largest = 0;
-    for (size_t r = 0; r < table->rows; r++) largest = fmax(largest, *lab_cell(table, r, column));
-    return largest;
-}
-
 static void judge(const lab_data *data, lab_finding *finding) {
     const lab_table *sinusoidal = lab_table_named(data, "sinusoidal");
     const lab_table *rope = lab_table_named(data, "rope");
     const lab_table *weights = lab_table_named(data, "alibi_weights");
-    const double codes = largest_of(sinusoidal, 1 + SIZES);
-    const double pair = fmax(largest_of(rope, 3), largest_of(rope, 6));
-    const double square = *lab_cell(sinusoidal, 0, 1);
+    const double codes = lab_range_of(sinusoidal, SPREAD).high;
+    const double pair = fmax(lab_range_of(rope, 3).high, lab_range_of(rope, 6).high);
+    const double square = *lab_cell(sinusoidal, 0, DOT);
     /* rounding: angles of up to FAR + N radians, D products */
     const bool holds = codes < 1e-13 && pair < 1e-10 && fabs(square - 4) < 1e-13;
     finding->verdict = holds ? LAB_HOLDS : LAB_WRONG;
@@ -300,14 +315,15 @@ static void judge(const lab_data *data, lab_finding *finding) {
              codes, N - 1, FAR, FAR + N - 1, pair);
     snprintf(
         finding->text, LAB_TEXT,
-        "A code times itself is d/2 (%.15g for d = 8), and larger d forgets more smoothly. "
-        "RoPE marks lie on their lines: the place does not matter. With k = q the score falls "
-        "from %.1f to %.1f over %d positions on either side; for a drawn pair distances +8 and "
-        "-8 differ (%.1f, %.1f). ALiBi head 1 gives a key 8 back %.4f of the weight, head 8 "
-        "%.4f: near and far heads, nothing learned.",
+        "Marks lie on their lines: the place does not matter. A code times itself is d/2 "
+        "(%.15g for d = 8). RoPE with k = q falls from %.1f to %.1f over %d positions on either "
+        "side; for a drawn pair distances +8 and -8 differ (%.1f and %.1f), so order is seen "
+        "too. ALiBi gives a key 8 back %.2f %% of the weight in head 1, %.2f %% in head 4 and "
+        "%.2f %% in head 8: near and far views, and nothing to learn.",
         square, *lab_cell(rope, REACH, 4), *lab_cell(rope, 2 * REACH, 4), REACH,
-        *lab_cell(rope, REACH + 8, 1), *lab_cell(rope, REACH - 8, 1), *lab_cell(weights, 8, 1),
-        *lab_cell(weights, 8, HEADS));
+        *lab_cell(rope, REACH + 8, 1), *lab_cell(rope, REACH - 8, 1),
+        100 * *lab_cell(weights, 8, 1), 100 * *lab_cell(weights, 8, 4),
+        100 * *lab_cell(weights, 8, HEADS));
 }
 
 const lab_experiment lab_e6 = {

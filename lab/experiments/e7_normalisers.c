@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e7_normalisers.c - E7: why softmax, and what temperature does. Softmax by the engine, beside the
  * two simpler ways to turn scores into weights. Called by: report, through the registry. Touches
- * its tables. Tests: tests/lab/test_beyond_learning.c */
+ * its tables. Tests: tests/lab/test_positions.c */
 #include "attend.h"
 #include "core/base.h"
 #include "experiment.h"
@@ -90,7 +90,7 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
     ATTN_TRY(measure_ways(settings->ctx, &apart, first, err));
     ATTN_TRY(measure_ways(settings->ctx, &tied, second, err));
     for (size_t i = 0; i < TAUS; i++) {
-        const double tau = pow(10, -3 + (double)i / PER_DECADE);
+        const double tau = pow(10, -3 + (double)i / (double)PER_DECADE);
         ATTN_TRY(measure_temperature(settings->ctx, tau, sweep, i, err));
     }
     for (size_t i = 0; i < STATED; i++)
@@ -102,8 +102,7 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
 
 static void draw_ways(const lab_table *table, plot_canvas *canvas, plot_rect area,
                       const char *title) {
-    static const char *const name[] = {"softmax", "softmax, τ = 0.25", "softmax, τ = 4",
-                                       "s / largest", "s / sum (L1)"};
+    static const char *const name[] = {"softmax", "τ = 0.25", "τ = 4", "s / largest", "s / sum"};
     static const plot_color color[] = {PLOT_BLUE, PLOT_SKY, PLOT_GREEN, PLOT_ORANGE, PLOT_RED};
     plot_bar_series series[NORMALISERS];
     for (size_t i = 0; i < NORMALISERS; i++)
@@ -123,7 +122,7 @@ static void draw_ways(const lab_table *table, plot_canvas *canvas, plot_rect are
 static void draw_temperature(const lab_table *table, size_t at, plot_canvas *canvas, plot_rect area,
                              plot_chart chart) {
     const plot_series look[] = {
-        {.name = "2, -1, 0.5", .color = PLOT_BLUE},
+        {.name = "2, −1, 0.5", .color = PLOT_BLUE},
         {.name = "0.707, 0.707, 0 (a tie)", .color = PLOT_ORANGE, .dash = PLOT_DASHED}};
     plot_series series[2];
     for (size_t i = 0; i < 2; i++)
@@ -141,7 +140,7 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
                                        {.at = 1.0 / 3, .label = "1/3"}};
     const lab_table *sweep = lab_table_named(data, "temperature");
     draw_ways(lab_table_named(data, "scores_apart"), canvas, plot_grid(area, 2, 2, 0, 18),
-              "Scores 2, -1, 0.5");
+              "Scores 2, −1, 0.5");
     draw_ways(lab_table_named(data, "scores_tied"), canvas, plot_grid(area, 2, 2, 1, 18),
               "Scores 0.707, 0.707, 0 (document 001, row 0)");
     draw_temperature(sweep, 1, canvas, plot_grid(area, 2, 2, 2, 18),

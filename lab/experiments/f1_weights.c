@@ -49,7 +49,7 @@ static void summarise(const double *weights, const lab_table *rows, double *summ
     for (int i = 1; i < N * N; i++) summary[MIN] = fmin(summary[MIN], weights[i]);
     summary[MEAN_ENTROPY] = summary[WORST_SUM] = 0;
     for (size_t i = 0; i < N; i++) {
-        summary[MEAN_ENTROPY] += *lab_cell(rows, i, ENTROPY) / N;
+        summary[MEAN_ENTROPY] += *lab_cell(rows, i, ENTROPY) / (double)N;
         summary[WORST_SUM] = fmax(summary[WORST_SUM], *lab_cell(rows, i, SUM_ERROR));
     }
     summary[ENTROPY_LIMIT] = log(N);
@@ -108,19 +108,18 @@ static void judge(const lab_data *data, lab_finding *finding) {
     }
     /* a sum of eight rounded numbers */
     finding->verdict =
-        summary[WORST_SUM] <= N * DBL_EPSILON && summary[MIN] >= 0 ? LAB_HOLDS : LAB_WRONG;
+        summary[WORST_SUM] <= (double)N * DBL_EPSILON && summary[MIN] >= 0 ? LAB_HOLDS : LAB_WRONG;
     snprintf(
         finding->headline, LAB_TEXT,
         "Every row of the weights is a distribution over the keys: none is negative, and the sums "
         "differ from 1 by at most %.1e, which is rounding.",
         summary[WORST_SUM]);
-    snprintf(
-        finding->text, LAB_TEXT,
-        "Read a row from left to right: how much one query takes from each key. The largest "
-        "weight is %.3f (query t%zu, key t%zu), the smallest %.4f. The rows are moderately peaked: "
-        "their mean entropy is %.3f nats, uniform rows would have ln 8 = %.3f.",
-        summary[MAX], peak / N, peak % N, summary[MIN], summary[MEAN_ENTROPY],
-        summary[ENTROPY_LIMIT]);
+    snprintf(finding->text, LAB_TEXT,
+             "Read a row from left to right: how much one query takes from each key. The largest "
+             "weight is %.3f (query t%zu, key t%zu), the smallest %.4f. The rows are moderately "
+             "peaked: their mean entropy is %.3f nats, uniform rows would have ln 8 = %.3f.",
+             summary[MAX], peak / N, peak % N, summary[MIN], summary[MEAN_ENTROPY],
+             summary[ENTROPY_LIMIT]);
 }
 
 const lab_experiment lab_f1 = {
@@ -128,11 +127,9 @@ const lab_experiment lab_f1 = {
     .title = "Attention weights",
     .question =
         "What do the weights of one attention head look like, and is every row a distribution?",
-    .method = "One head, n = 8, d_model = 32, d_k = d_v = 16, biases 0; W_Q, W_K, W_V, W_O, then X "
-              "drawn from "
-              "NumPy's legacy stream (seed 42), weights with variance 2 / (fan_in + fan_out); run "
-              "in double by "
-              "the library's layer.",
+    .method = "One head, n = 8, d_model = 32, d_k = d_v = 16, biases 0; W_Q, W_K, W_V, W_O, then "
+              "X drawn from NumPy's legacy stream at the report's seed, weights with variance "
+              "2 / (fan_in + fan_out); run in double by the library's layer.",
     .command = "attn report --only F1",
     .seconds = 0.01,
     .measure = measure,

@@ -89,8 +89,9 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
                         .row_name = lab_token_name,
                         .column_name = lab_token_name,
                         .max = fmax(summary[FREE_MAX], summary[CAUSAL_MAX]),
-                        .number = "%.2f",
-                        .bar_label = "attention weight"};
+                        .number = "%.2f"};
+    /* the right one has the colour bar of both, and as much more room */
+    const plot_rect left = plot_inset(area, 0, 0, (area.width + 16 + 54) / 2, 0);
     char note[2][80];
     snprintf(note[0], sizeof note[0], "sum above the diagonal %.3f", summary[FREE_ABOVE]);
     snprintf(note[1], sizeof note[1], "sum above the diagonal %g: hatched cells are masked",
@@ -99,13 +100,14 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     map.title_color = PLOT_BLUE;
     map.cell = lab_table_named(data, "noncausal")->cell;
     map.note = note[0];
-    plot_heatmap_draw(canvas, plot_grid(area, 1, 2, 0, 24), &map);
+    plot_heatmap_draw(canvas, left, &map);
     map.title = "Causal (autoregressive)";
     map.title_color = PLOT_RED;
     map.cell = lab_table_named(data, "causal")->cell;
     map.hidden = hidden;
     map.note = note[1];
-    plot_heatmap_draw(canvas, plot_grid(area, 1, 2, 1, 24), &map);
+    map.bar_label = "attention weight";
+    plot_heatmap_draw(canvas, plot_inset(area, left.width + 16, 0, 0, 0), &map);
 }
 
 static void judge(const lab_data *data, lab_finding *finding) {
@@ -119,10 +121,10 @@ static void judge(const lab_data *data, lab_finding *finding) {
         summary[CAUSAL_ABOVE], summary[FREE_ABOVE]);
     snprintf(
         finding->text, LAB_TEXT,
-        "The mask hides the hatched keys, and what they had is shared among the visible ones: each "
-        "causal row is the visible part of the free row divided by its sum (to %.0e). The first "
-        "query can only look at itself, the last row is the same in both. Entropy of row t1: %.2f "
-        "without the mask, %.2f with it, where two keys allow at most ln 2 = %.2f.",
+        "The mask hides the hatched keys, and what they had is shared among the visible ones: "
+        "each causal row is the visible part of the free row divided by its sum (to %.0e). The "
+        "first query can only look at itself, the last row is the same in both. Entropy of row "
+        "t1: %.2f without the mask, %.2f with it, where two keys allow at most ln 2 = %.2f.",
         summary[RENORMALISED], lab_number(rows, 1, "entropy_noncausal"),
         lab_number(rows, 1, "entropy_causal"), lab_number(rows, 1, "entropy_limit"));
 }
@@ -133,9 +135,8 @@ const lab_experiment lab_f2 = {
     .question = "What does a causal mask do to the weights?",
     .method =
         "The layer of F1 (n = 8, d_model = 32, d_k = d_v = 16) drawn anew with the next seed (43 "
-        "where "
-        "the report has 42); the same weights and inputs run without and with the mask. One colour "
-        "range for both.",
+        "where the report has 42); the same weights and inputs run without and with the mask. One "
+        "colour range for both.",
     .command = "attn trace --example 003 --causal",
     .seconds = 0.01,
     .measure = measure,

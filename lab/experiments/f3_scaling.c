@@ -94,40 +94,61 @@ done:
     return status;
 }
 
+/* ---- picture: a row of maps for each way to scale, under the names of their d_k ---- */
+
+static const double margin = 92, header = 22, bar = 50, note_height = 12; /* points */
+
+/* Where the map of a d_k stands in a row; the colour bar beside the last one is outside. */
+static plot_rect place(plot_rect row, size_t size) {
+    return plot_grid(plot_inset(row, margin, 0, bar, 0), 1, SIZES, size, 10);
+}
+
 static void draw_map(const lab_data *data, lab_scaling scaling, size_t size, plot_canvas *canvas,
-                     plot_rect area) {
-    static const plot_color color[LAB_SCALINGS] = {PLOT_RED, PLOT_BLUE, PLOT_GREEN};
+                     plot_rect at) {
+    static const char *const no_name[N] = {"", "", "", "", "", "", "", ""};
+    static const plot_style style = {.size = 8, .align = PLOT_CENTER};
+    const bool last = size + 1 == SIZES;
     const double *summary = summary_of(data, scaling, size);
-    char title[48], note[64];
-    snprintf(title, sizeof title, "d_k = %g", summary[D_K]);
+    char note[64];
     snprintf(note, sizeof note, "entropy %.2f, max %.2f", summary[ENTROPY], summary[MAX]);
     const plot_heatmap map = {
-        .title = title,
-        .title_color = color[scaling],
         .rows = N,
         .columns = N,
         .cell = lab_cell(lab_table_named(data, lab_scaling_name[scaling]), size * N, 0),
+        .row_name = no_name,
+        .column_name = no_name,
         .max = 1,
-        .bar_label = size + 1 == SIZES ? "weight" : NULL,
-        .note = note};
-    plot_heatmap_draw(canvas, area, &map);
+        .bar_label = last ? "weight" : NULL};
+    plot_heatmap_draw(canvas, plot_inset(at, 0, 0, last ? -bar : 0, 0), &map);
+    /* in the room of the names that are not there */
+    plot_text(canvas, plot_inset(at, 0, at.height - note_height, 0, 0), &style, note);
+}
+
+static void draw_header(const lab_data *data, plot_canvas *canvas, plot_rect row) {
+    const plot_style name = {.size = 11, .bold = true, .align = PLOT_CENTER};
+    const plot_style hint = {.size = 8, .color = PLOT_FAINT};
+    plot_text(canvas, (plot_rect){row.x, row.y, margin - 8, row.height}, &hint,
+              "rows: queries\ncolumns: keys");
+    for (size_t i = 0; i < SIZES; i++) {
+        char title[48];
+        snprintf(title, sizeof title, "d<sub>k</sub> = %g", summary_of(data, LAB_UNSCALED, i)[D_K]);
+        plot_text(canvas, place(row, i), &name, title);
+    }
 }
 
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    static const char *const name[LAB_SCALINGS] = {"<b>Unscaled</b>\n(saturates at large d_k)",
-                                                   "<b>Scaled</b> by √d_k\n(stable)",
-                                                   "Divided by d_k\n(flattens)"};
+    static const char *const name[LAB_SCALINGS] = {
+        "<b>Unscaled</b>\nsaturates\nat large d<sub>k</sub>",
+        "<b>Scaled by √d<sub>k</sub></b>\nstable", "<b>Divided by d<sub>k</sub></b>\nflattens"};
     static const plot_color color[LAB_SCALINGS] = {PLOT_RED, PLOT_BLUE, PLOT_GREEN};
-    const double margin = 96;
+    draw_header(data, canvas, plot_inset(area, 0, 0, 0, area.height - header));
     for (size_t s = 0; s < LAB_SCALINGS; s++) {
-        const plot_rect row = plot_grid(area, LAB_SCALINGS, 1, s, 8);
-        const plot_style style = {.size = 9, .color = color[s]};
-        plot_text(canvas,
-                  (plot_rect){row.x, row.y + row.height * 0.3, margin - 8, row.height * 0.6},
-                  &style, name[s]);
+        const plot_rect row = plot_grid(plot_inset(area, 0, header, 0, 0), LAB_SCALINGS, 1, s, 6);
+        const plot_style style = {.size = 10, .color = color[s]};
+        plot_text(canvas, plot_inset(row, 0, row.height * 0.3, row.width - margin + 8, 0), &style,
+                  name[s]);
         for (size_t i = 0; i < SIZES; i++) {
-            draw_map(data, (lab_scaling)s, i, canvas,
-                     plot_grid(plot_inset(row, margin, 0, 0, 0), 1, SIZES, i, 10));
+            draw_map(data, (lab_scaling)s, i, canvas, place(row, i));
         }
     }
 }
@@ -145,19 +166,16 @@ static void judge(const lab_data *data, lab_finding *finding) {
     }
     finding->verdict =
         last[ENTROPY] < first[ENTROPY] / 2 && low > last[ENTROPY] ? LAB_HOLDS : LAB_WRONG;
-    snprintf(
-        finding->headline, LAB_TEXT,
-        "Without scaling the weights saturate: at d_k = %g the mean entropy of a row is %.2f nats, "
-        "with 1/sqrt(d_k) it is %.2f (uniform: %.2f).",
-        last[D_K], last[ENTROPY], scaled[ENTROPY], log(N));
+    snprintf(finding->headline, LAB_TEXT,
+             "Without scaling the weights saturate: at d_k = %g the mean entropy of a row is %.2f "
+             "nats, with 1/sqrt(d_k) it is %.2f (uniform: %.2f).",
+             last[D_K], last[ENTROPY], scaled[ENTROPY], log(N));
     snprintf(
         finding->text, LAB_TEXT,
         "Top row: the scores grow with d<sub>k</sub> and softmax picks one key, entropy %.2f at "
-        "%g, "
-        "%.2f at %g. Middle row: divided by √d<sub>k</sub> it stays between %.2f and %.2f. Bottom "
-        "row: divided by d<sub>k</sub> the rows become uniform (%.3f at %g). This is one draw: "
-        "from "
-        "%g to %g the unscaled entropy goes from %.3f to %.3f; F4 has the mean of many.",
+        "%g, %.2f at %g. Middle row: divided by √d<sub>k</sub> it stays between %.2f and %.2f. "
+        "Bottom row: divided by d<sub>k</sub> the rows become uniform (%.3f at %g). This is one "
+        "draw: from %g to %g the unscaled entropy goes from %.3f to %.3f; F4 has the mean of many.",
         first[ENTROPY], first[D_K], last[ENTROPY], last[D_K], low, high, by_d_k[ENTROPY],
         by_d_k[D_K], before[D_K], last[D_K], before[ENTROPY], last[ENTROPY]);
 }
@@ -168,10 +186,9 @@ const lab_experiment lab_f3 = {
     .question = "What happens to the weights when the scores are not divided by √d_k?",
     .method =
         "n = 8; for each d_k in 4, 16, 64, 256 the stream starts again at the report's seed and "
-        "gives Q, "
-        "then K, standard normal. The same Q and K with scale 1 (unscaled), 1/√d_k (scaled) and "
-        "1/d_k. "
-        "Colours from 0 to 1 in all maps; entropy and largest weight are means over the rows.",
+        "gives Q, then K, standard normal. The same Q and K with scale 1 (unscaled), 1/√d_k "
+        "(scaled) and 1/d_k. Colours from 0 to 1 in all maps; entropy and largest weight are "
+        "means over the rows.",
     .command = "attn trace --example 003 --no-scale",
     .seconds = 0.01,
     .measure = measure,

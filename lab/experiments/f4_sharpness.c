@@ -3,6 +3,7 @@
  * C-3a. Called by: registry. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
+#include "progress.h"
 #include "scaling.h"
 #include "series.h"
 #include "stream.h"
@@ -46,7 +47,7 @@ static void put_band(const double *x, double *cells) {
     double mean[TRIALS];
     for (int t = 0; t < TRIALS; t++) mean[t] = lab_mean(x + t * N, N);
     cells[0] = lab_mean(mean, TRIALS);
-    cells[1] = lab_deviation(mean, TRIALS) * sqrt(TRIALS / (TRIALS - 1.0));
+    cells[1] = lab_deviation(mean, TRIALS) * sqrt((double)TRIALS / (TRIALS - 1));
     cells[2] = cells[0] - cells[1];
     cells[3] = cells[0] + cells[1];
 }
@@ -58,10 +59,10 @@ static void put_row(rows *of, int64_t d_k, double *row) {
     row[JACOBIAN_MEAN] = lab_mean(of->jacobian, ROWS);
     row[JACOBIAN_MEDIAN] = 0;
     for (int t = 0; t < TRIALS; t++) {
-        row[JACOBIAN_MEDIAN] += lab_median(of->jacobian + t * N, N) / TRIALS;
+        row[JACOBIAN_MEDIAN] += lab_median(of->jacobian + t * N, N) / (double)TRIALS;
     }
     row[SATURATED] = 0;
-    for (int i = 0; i < ROWS; i++) row[SATURATED] += of->largest[i] > 0.99 ? 1.0 / ROWS : 0;
+    for (int i = 0; i < ROWS; i++) row[SATURATED] += of->largest[i] > 0.99 ? 1 / (double)ROWS : 0;
 }
 
 static attn_status run_trial(const lab_settings *settings, int trial, int64_t d_k, scratch *work,
@@ -102,7 +103,7 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
         }
         if (status != ATTN_OK) goto done;
         for (int s = 0; s < LAB_SCALINGS; s++) put_row(&work->of[s], d_k, lab_cell(table[s], i, 0));
-        if (settings->progress) settings->progress(settings->progress_arg, (double)(i + 1) / SIZES);
+        lab_progress(settings, i + 1, SIZES);
     }
 done:
     free(work);
@@ -114,8 +115,8 @@ static void draw_chart(const lab_data *data, const char *const value[3], const p
                        plot_canvas *canvas, plot_rect area) {
     static const plot_series look[LAB_SCALINGS] = {
         {.name = "unscaled", .color = PLOT_RED, .mark = PLOT_SQUARE, .dash = PLOT_DASHED},
-        {.name = "scaled by √d_k", .color = PLOT_BLUE, .mark = PLOT_DOT},
-        {.name = "divided by d_k",
+        {.name = "scaled by √d<sub>k</sub>", .color = PLOT_BLUE, .mark = PLOT_DOT},
+        {.name = "divided by d<sub>k</sub>",
          .color = PLOT_GREEN,
          .mark = PLOT_TRIANGLE,
          .dash = PLOT_DOTTED}};
@@ -127,7 +128,8 @@ static void draw_chart(const lab_data *data, const char *const value[3], const p
         series[s].high = lab_column_named(table, value[2]);
     }
     plot_chart whole = *chart;
-    whole.x = (plot_axis){.label = "d_k", .scale = PLOT_LOG2, .min = SMALLEST, .max = LARGEST};
+    whole.x =
+        (plot_axis){.label = "d<sub>k</sub>", .scale = PLOT_LOG2, .min = SMALLEST, .max = LARGEST};
     whole.series = series;
     whole.n_series = LAB_SCALINGS;
     whole.n_rules = 1;
@@ -137,12 +139,12 @@ static void draw_chart(const lab_data *data, const char *const value[3], const p
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     static const char *const entropy[3] = {"entropy", "entropy_low", "entropy_high"};
     static const char *const largest[3] = {"max", "max_low", "max_high"};
-    const plot_rule uniform = {.at = log(N), .label = "uniform: ln 16"};
-    const plot_rule share = {.at = 1.0 / N, .label = "uniform: 1/16"};
-    const plot_chart left = {.title = "Mean entropy of a row",
+    const plot_rule uniform = {.at = log(N)};
+    const plot_rule share = {.at = 1 / (double)N};
+    const plot_chart left = {.title = "Mean entropy of a row (dotted: uniform, ln 16)",
                              .y = {.label = "entropy in nats", .min = 0, .max = 3},
                              .rule = &uniform};
-    const plot_chart right = {.title = "Mean largest weight of a row",
+    const plot_chart right = {.title = "Mean largest weight of a row (dotted: 1/16)",
                               .y = {.label = "largest weight", .min = 0, .max = 1},
                               .rule = &share};
     draw_chart(data, entropy, &left, canvas, plot_grid(area, 1, 2, 0, 24));
@@ -170,9 +172,8 @@ static void judge(const lab_data *data, lab_finding *finding) {
         finding->text, LAB_TEXT,
         "Lines are means over %d trials, bands are one standard deviation of a trial's mean. "
         "Unscaled, entropy falls to %.3f of at most ln 16 = %.3f; still only %.0f %% of the rows "
-        "have "
-        "a weight above 0.99, because the two best keys may be close. Divided by d<sub>k</sub> the "
-        "rows tend to uniform instead (entropy %.4f).",
+        "have a weight above 0.99, because the two best keys may be close. Divided by "
+        "d<sub>k</sub> the rows tend to uniform instead (entropy %.4f).",
         TRIALS, unscaled[ENTROPY], log(N), 100 * unscaled[SATURATED],
         *lab_cell(table[LAB_BY_D_K], SIZES - 1, ENTROPY));
 }
@@ -181,11 +182,9 @@ const lab_experiment lab_f4 = {
     .id = "F4",
     .title = "Attention sharpness against d_k",
     .question = "How peaked are the rows of the weights, and does d_k decide it?",
-    .method = "n = 16, d_k = 2, 4, ... 512; 50 trials, trial t with the report's seed + t: Q, then "
-              "K, standard "
-              "normal. Scores times 1 (unscaled), 1/√d_k (scaled) and 1/d_k; entropy in nats and "
-              "largest weight, "
-              "mean over the rows of a trial.",
+    .method = "n = 16, d_k = 2, 4, ... 512; 50 trials, trial t with the report's seed + t: Q, "
+              "then K, standard normal. Scores times 1 (unscaled), 1/√d_k (scaled) and 1/d_k; "
+              "entropy in nats and largest weight, mean over the rows of a trial.",
     .command = "attn report --only F4 --seed 7",
     .seconds = 0.2,
     .measure = measure,

@@ -3,9 +3,9 @@
  * library takes it, and claim C-4. Called by: registry. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
+#include "meter.h"
+#include "progress.h"
 #include "series.h"
-
-#include <stdlib.h>
 
 enum { D = 64, SIZES = 10, SMALLEST = 32, MEASURED = 9, DENSE = 8, CALLED_OUT = 7, THREADS = 2 };
 
@@ -45,44 +45,17 @@ static attn_status model_row(attn_ctx *ctx, int64_t n, double *row, attn_error *
     return ATTN_OK;
 }
 
-/* ---- what is taken: every block goes through here ---- */
-
-typedef struct counter {
-    size_t now, peak;
-} counter;
-
-enum { HEAD = 64 }; /* bytes before a block: its size, and the alignment kept */
-
-static void *counted_alloc(void *user, size_t size, size_t align) {
-    counter *count = user;
-    size_t bytes;
-    if (align > HEAD || !attni_add(size, 2 * HEAD, &bytes)) return NULL;
-    unsigned char *block = aligned_alloc(HEAD, bytes / HEAD * HEAD);
-    if (block == NULL) return NULL;
-    memcpy(block, &size, sizeof size);
-    count->now += size;
-    if (count->now > count->peak) count->peak = count->now;
-    return block + HEAD;
-}
-
-static void counted_free(void *user, void *block) {
-    counter *count = user;
-    size_t size;
-    if (block == NULL) return;
-    memcpy(&size, (unsigned char *)block - HEAD, sizeof size);
-    count->now -= size;
-    free((unsigned char *)block - HEAD);
-}
+/* ---- what is taken ---- */
 
 /* Runs attention on n rows of zeros: only sizes matter. `dense` also asks for the weights. */
-static attn_status run(attn_ctx *ctx, counter *count, int64_t n, bool dense, attn_error *err) {
-    attn_status status = ATTN_E_MEMORY;
+static attn_status run(attn_ctx *ctx, lab_meter *meter, int64_t n, bool dense, attn_error *err) {
+    attn_status status = ATTN_OK;
     void *block[5] = {NULL}; /* q, k, v, out (n, D); weights (n, n) */
     for (int i = 0; i < (dense ? 5 : 4); i++) {
         const size_t size = (size_t)n * (i < 4 ? D : (size_t)n) * sizeof(float);
-        block[i] = counted_alloc(count, size, HEAD);
+        block[i] = lab_meter_take(meter, size);
         if (block[i] == NULL) {
-            attni_fail(err, status, "F5: no memory for n = %lld", (long long)n);
+            status = attni_fail(err, ATTN_E_MEMORY, "F5: no memory for n = %lld", (long long)n);
             goto done;
         }
         memset(block[i], 0, size);
@@ -96,22 +69,22 @@ static attn_status run(attn_ctx *ctx, counter *count, int64_t n, bool dense, att
     what.weights = attn_tensor_bhsd(block[4], ATTN_F32, 1, 1, n, n);
     status = attn_inspect(ctx, &args, &what, err);
 done:
-    for (int i = 0; i < 5; i++) counted_free(count, block[i]);
+    for (int i = 0; i < 5; i++) lab_meter_give(meter, block[i]);
     return status;
 }
 
-/* The largest number of bytes in use at once, from the making of the context to its end. */
+/* The most bytes held at once, from the making of the context to its end. */
 static attn_status peak_of(int64_t n, bool dense, double *peak, attn_error *err) {
-    counter count = {0};
+    lab_meter meter = {0};
     attn_ctx_options options;
     attn_ctx_options_init(&options);
     options.threads = THREADS; /* fixed: scratch is per thread */
-    options.alloc = (attn_alloc){counted_alloc, counted_free, &count};
+    options.alloc = lab_meter_alloc(&meter);
     attn_ctx *ctx;
     ATTN_TRY(attn_ctx_create(&options, &ctx, err));
-    const attn_status status = run(ctx, &count, n, dense, err);
+    const attn_status status = run(ctx, &meter, n, dense, err);
     attn_ctx_destroy(ctx);
-    *peak = (double)count.peak;
+    *peak = (double)meter.peak;
     return status;
 }
 
@@ -138,12 +111,11 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
     }
     for (size_t i = 0; i < MEASURED; i++) {
         ATTN_TRY(measured_row((int64_t)SMALLEST << i, i < DENSE, lab_cell(measured, i, 0), err));
-        if (settings->progress)
-            settings->progress(settings->progress_arg, (double)(i + 1) / MEASURED);
+        lab_progress(settings, i + 1, MEASURED);
     }
     /* share = n / (n + 4 d), so it is p at n = 4 d p / (1 - p) */
     limit->cell[0] = 0.98;
-    limit->cell[1] = 4.0 * D * 98 / 2;
+    limit->cell[1] = (double)(4 * D) * 98 / 2;
     return ATTN_OK;
 }
 
@@ -167,7 +139,7 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
             measured, "n", "tiled_mib",
             (plot_series){.name = "measured, tiled", .color = PLOT_PURPLE, .mark = PLOT_DOT}),
     };
-    const plot_chart left = {.title = "Memory of one head, d_k = d_v = 64",
+    const plot_chart left = {.title = "Memory of one head, d<sub>k</sub> = d<sub>v</sub> = 64",
                              .x = {.label = "n", .scale = PLOT_LOG2, .min = 32, .max = 16384},
                              .y = {.label = "MiB", .scale = PLOT_LOG2},
                              .series = lines,
@@ -176,14 +148,21 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     const plot_series share = lab_series(
         model, "n", "share_percent",
         (plot_series){.name = "n / (n + 256)", .color = PLOT_ORANGE, .mark = PLOT_DIAMOND});
-    const plot_rule rules[] = {{.at = 50, .label = "50 % at n = 256"}, {.at = 98, .label = "98 %"}};
+    char here[48], needed[48];
+    snprintf(here, sizeof here, "n = %g: %.2f %%", lab_number(model, CALLED_OUT, "n"),
+             lab_number(model, CALLED_OUT, "share_percent"));
+    snprintf(needed, sizeof needed, "98 %% needs n > %g", lab_table_named(data, "limit")->cell[1]);
+    const plot_rule rules[] = {
+        {.at = 50, .label = "50 % at n = 256"},
+        {.at = 98, .label = needed},
+        {.at = lab_number(model, CALLED_OUT, "n"), .vertical = true, .label = here}};
     const plot_chart right = {.title = "Share of the attention matrix A",
                               .x = {.label = "n", .scale = PLOT_LOG2, .min = 32, .max = 16384},
                               .y = {.label = "% of Q, K, V, A, O", .min = 0, .max = 105},
                               .series = &share,
                               .n_series = 1,
                               .rule = rules,
-                              .n_rules = 2};
+                              .n_rules = 3};
     plot_chart_draw(canvas, plot_grid(area, 1, 2, 1, 24), &right);
 }
 
@@ -194,20 +173,18 @@ static void judge(const lab_data *data, lab_finding *finding) {
     const double n = lab_number(model, CALLED_OUT, "n");
     const double percent = lab_number(model, CALLED_OUT, "share_percent");
     const double tiled = lab_number(measured, CALLED_OUT, "tiled_mib");
+    const double dense = lab_number(measured, CALLED_OUT, "dense_mib");
     finding->verdict = percent > 98 ? LAB_HOLDS : LAB_WRONG;
     snprintf(finding->headline, LAB_TEXT,
-             "At n = %g the attention matrix is %.2f %% of the activation memory (Q, K, V, A, O; d "
-             "= %d), "
-             "not the stated 98 %%; that share needs n > %g.",
+             "At n = %g the attention matrix is %.2f %% of the activation memory (Q, K, V, A, O; "
+             "d = %d), not the stated 98 %%; that share needs n > %g.",
              n, percent, D, limit[1]);
-    snprintf(
-        finding->text, LAB_TEXT,
-        "Doubling n multiplies A by four and the rest by two. Squares: what the library takes when "
-        "the weights are asked for, %.1f MiB at n = %g where the formula says %.1f. Dots: "
-        "attention "
-        "computed tile by tile never builds A and takes %.2f MiB there, %.0f times less.",
-        lab_number(measured, CALLED_OUT, "dense_mib"), n, lab_number(model, CALLED_OUT, "f32_mib"),
-        tiled, lab_number(measured, CALLED_OUT, "dense_mib") / tiled);
+    snprintf(finding->text, LAB_TEXT,
+             "Doubling n multiplies A by four and the rest by two. Squares: what the library "
+             "holds when the weights are asked for, %.1f MiB at n = %g where the formula says "
+             "%.1f. Dots: attention computed tile by tile never builds A and holds %.2f MiB "
+             "there, %.0f times less. For small n the scratch of the context shows.",
+             dense, n, lab_number(model, CALLED_OUT, "f32_mib"), tiled, dense / tiled);
 }
 
 const lab_experiment lab_f5 = {
@@ -216,14 +193,11 @@ const lab_experiment lab_f5 = {
     .question =
         "Does the attention matrix take more than 98 % of the activation memory at n = 4096?",
     .method =
-        "B = 1, one head, d_k = d_v = 64, n = 32 ... 16384. Formula: bytes of Q, K, V, O (4 "
-        "n d) and A (n²). "
-        "Measured: the most bytes held at once, f32, two threads: Q, K, V, O and all that the "
-        "context "
-        "allocates through its callbacks for attn_forward (tiled, to n = 8192); and in "
-        "addition the n × n "
-        "weights of attn_inspect (to n = 4096).",
-    .command = "attn cost 1x1x4096x64",
+        "B = 1, one head, d_k = d_v = 64, n = 32 ... 16384. Formula: bytes of Q, K, V, O (4 n d) "
+        "and A (n²). Measured: the most bytes held at once, f32, two threads: Q, K, V, O and all "
+        "that the context allocates through its callbacks for attn_forward (tiled, to n = 8192); "
+        "and in addition the n × n weights of attn_inspect (to n = 4096).",
+    .command = "attn cost --n 4096 --d 64",
     .seconds = 3.5,
     .measure = measure,
     .draw = draw,

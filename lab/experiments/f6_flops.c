@@ -43,8 +43,8 @@ static attn_status count_row(attn_ctx *ctx, int64_t n, double *row, attn_error *
     attn_cost_info cost;
     ATTN_TRY(attn_cost(ctx, &args, &cost, err));
     row[N] = (double)n;
-    row[PROJECTIONS] = 4 * 2.0 * (double)n * D_MODEL * D_K; /* Q, K, V, O; 2 per multiply-add */
-    row[CORE] = cost.flops + SOFTMAX_OPS * cost.visible_pairs;
+    row[PROJECTIONS] = (double)(4 * 2 * n * D_MODEL * D_K); /* Q, K, V, O; 2 per multiply-add */
+    row[CORE] = cost.flops + (double)SOFTMAX_OPS * cost.visible_pairs;
     row[TOTAL] = row[PROJECTIONS] + row[CORE];
     row[CORE_SHARE] = row[CORE] / row[TOTAL];
     row[CORE_SHARE_PRODUCTS] = cost.flops / (cost.flops + row[PROJECTIONS]);
@@ -64,8 +64,8 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
         ATTN_TRY(count_row(settings->ctx, (int64_t)SMALLEST << i, lab_cell(table, i, 0), err));
     }
     /* 8 n d_model d_k = (4 d_k + 5) n^2 */
-    crossover->cell[0] = 8.0 * D_MODEL * D_K / (4 * D_K + SOFTMAX_OPS);
-    crossover->cell[1] = 8.0 * D_MODEL * D_K / (4 * D_K);
+    crossover->cell[0] = (double)(8 * D_MODEL * D_K) / (4 * D_K + SOFTMAX_OPS);
+    crossover->cell[1] = (double)(8 * D_MODEL * D_K) / (4 * D_K);
     return ATTN_OK;
 }
 
@@ -89,13 +89,14 @@ static void draw_lines(const lab_data *data, plot_canvas *canvas, plot_rect area
                                  .dash = PLOT_DOTTED}),
     };
     const plot_rule rule = {.at = crossover, .vertical = true, .label = label};
-    const plot_chart chart = {.title = "Operations, d_model = 512, d_k = d_v = 64",
-                              .x = {.label = "n", .scale = PLOT_LOG2, .min = 32, .max = 4096},
-                              .y = {.label = "GFLOP", .scale = PLOT_LOG10},
-                              .series = lines,
-                              .n_series = 3,
-                              .rule = &rule,
-                              .n_rules = 1};
+    const plot_chart chart = {
+        .title = "Operations, d<sub>model</sub> = 512, d<sub>k</sub> = d<sub>v</sub> = 64",
+        .x = {.label = "n", .scale = PLOT_LOG2, .min = 32, .max = 4096},
+        .y = {.label = "GFLOP", .scale = PLOT_LOG10},
+        .series = lines,
+        .n_series = 3,
+        .rule = &rule,
+        .n_rules = 1};
     plot_chart_draw(canvas, area, &chart);
 }
 
@@ -112,7 +113,7 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
                             .group_label = "n",
                             .group = size_name,
                             .n_groups = SIZES,
-                            .value = {.label = "%", .min = 0, .max = 100},
+                            .value = {.label = "% of the operations", .min = 0, .max = 100},
                             .series = shares,
                             .n_series = 2,
                             .stacked = true,
@@ -135,8 +136,7 @@ static void judge(const lab_data *data, lab_finding *finding) {
         finding->text, LAB_TEXT,
         "The projections grow with n, attention with n². At n = %g attention takes %.1f %% of the "
         "operations, at n = %g %.1f %%. Without the softmax, counted here with %d operations for "
-        "each "
-        "weight, the two are equal at n = %g exactly. Eight heads change neither number.",
+        "each weight, the two are equal at n = %g exactly. Eight heads change neither number.",
         *lab_cell(table, 0, N), *lab_cell(table, 0, CORE_PERCENT), last[N], last[CORE_PERCENT],
         SOFTMAX_OPS, crossover[1]);
 }
@@ -145,11 +145,10 @@ const lab_experiment lab_f6 = {
     .id = "F6",
     .title = "Operations and their quadratic growth",
     .question = "From which length does attention itself cost more than its projections?",
-    .method = "d_model = 512, d_k = d_v = 64, n = 32 ... 4096. Projections: 8 n d_model d_k (Q, K, "
-              "V, O; two "
-              "operations for each multiply-add). Attention: 4 n² d_k, as attn_cost counts, and 5 "
-              "n² for softmax.",
-    .command = "attn cost 1x1x1024x64",
+    .method = "d_model = 512, d_k = d_v = 64, n = 32 ... 4096. Projections: 8 n d_model d_k (Q, "
+              "K, V, O; two operations for each multiply-add). Attention: 4 n² d_k, as attn_cost "
+              "counts, and 5 n² for softmax.",
+    .command = "attn cost --n 1024 --d 64",
     .seconds = 0.02,
     .measure = measure,
     .draw = draw,

@@ -4,6 +4,7 @@
 #include "core/base.h"
 #include "experiment.h"
 #include "layer.h"
+#include "progress.h"
 #include "scaling.h"
 #include "series.h"
 
@@ -13,6 +14,10 @@ enum { POSITION_DRAWS = 400, SIZE_DRAWS = 100 };
 /* Table `parameters`: norms of one draw. */
 enum { FREE, CAUSAL, MODES };
 static const char *const mode_heading[] = {"noncausal", "causal"};
+static const char *const part_markup[LAB_PARTS] = {
+    "W<sub>Q</sub>", "W<sub>K</sub>", "W<sub>V</sub>",
+    "W<sub>O</sub>", "b<sub>Q</sub>", "b<sub>K</sub> (exactly 0)",
+    "b<sub>V</sub>", "b<sub>O</sub>", "X"};
 static const char *const part_name[LAB_PARTS] = {"W_Q", "W_K", "W_V", "W_O", "b_Q",
                                                  "b_K", "b_V", "b_O", "X"};
 
@@ -55,7 +60,7 @@ static void add_norms(const lab_layer *layer, bool shown, const mask_tables *to)
     lab_layer_position_norms(layer, norm);
     for (size_t i = 0; i < N; i++) {
         if (shown) *lab_cell(to->positions, i, ONE_FREE + mode) = norm[i];
-        *lab_cell(to->positions, i, MEAN_FREE + mode) += norm[i] / POSITION_DRAWS;
+        *lab_cell(to->positions, i, MEAN_FREE + mode) += norm[i] / (double)POSITION_DRAWS;
     }
     for (size_t part = 0; shown && part < LAB_PARTS; part++) {
         *lab_cell(to->parameters, part, mode) = lab_layer_norm(layer, (lab_part)part);
@@ -103,8 +108,8 @@ static attn_status add_draw(attn_ctx *ctx, lab_layer *layer, bool shown, double 
                             attn_error *err) {
     ATTN_TRY(forward_backward(ctx, layer, err));
     if (shown) ATTN_TRY(put_shown(ctx, layer, row, err));
-    row[MEAN_X] += lab_layer_norm(layer, LAB_X) / SIZE_DRAWS;
-    row[MEAN_W_Q] += lab_layer_norm(layer, LAB_W_Q) / SIZE_DRAWS;
+    row[MEAN_X] += lab_layer_norm(layer, LAB_X) / (double)SIZE_DRAWS;
+    row[MEAN_W_Q] += lab_layer_norm(layer, LAB_W_Q) / (double)SIZE_DRAWS;
     return ATTN_OK;
 }
 
@@ -144,8 +149,7 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
     mask.draws->cell[DRAWS_PER_SIZE] = SIZE_DRAWS;
     ATTN_TRY(measure_mask(settings, &mask, err));
     for (size_t i = 0; i < SIZES; i++) {
-        if (settings->progress)
-            settings->progress(settings->progress_arg, (double)(i + 1) / (SIZES + 1));
+        lab_progress(settings, i + 1, SIZES + 1);
         double *const row[2] = {lab_cell(sizes[0], i, 0), lab_cell(sizes[1], i, 0)};
         ATTN_TRY(measure_size(settings, (int64_t)SMALLEST << i, row, err));
     }
@@ -157,8 +161,8 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
 static void draw_parameters(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     const plot_bar_series series = lab_bar_series(lab_table_named(data, "parameters"), "noncausal",
                                                   (plot_bar_series){.color = PLOT_BLUE});
-    const plot_bars bars = {.title = "Gradient by parameter (non-causal)",
-                            .group = part_name,
+    const plot_bars bars = {.title = "a  Gradient by parameter (non-causal)",
+                            .group = part_markup,
                             .n_groups = LAB_PARTS,
                             .value = {.label = "L2 norm"},
                             .series = &series,
@@ -171,11 +175,11 @@ static void draw_parameters(const lab_data *data, plot_canvas *canvas, plot_rect
 static void draw_free_positions(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     const plot_bar_series series = lab_bar_series(lab_table_named(data, "positions"), "noncausal",
                                                   (plot_bar_series){.color = PLOT_BLUE});
-    const plot_bars bars = {.title = "Input gradient by position (non-causal)",
+    const plot_bars bars = {.title = "b  Input gradient by position (non-causal)",
                             .group_label = "position",
                             .group = lab_token_name,
                             .n_groups = N,
-                            .value = {.label = "mean norm"},
+                            .value = {.label = "norm, mean of 4 sequences"},
                             .series = &series,
                             .n_series = 1,
                             .number = "%.1f"};
@@ -191,17 +195,20 @@ static void draw_both_positions(const lab_data *data, plot_canvas *canvas, plot_
                        (plot_bar_series){.name = "causal", .color = PLOT_RED})};
     const plot_series lines[] = {
         lab_series(positions, "position", "mean_noncausal",
-                   (plot_series){.name = "mean of 400 draws",
+                   (plot_series){.name = "mean, non-causal",
                                  .color = PLOT_INK,
                                  .mark = PLOT_DOT,
                                  .dash = PLOT_DASHED}),
         lab_series(positions, "position", "mean_causal",
                    (plot_series){.name = "mean, causal", .color = PLOT_INK, .mark = PLOT_SQUARE})};
-    const plot_bars bars = {.title = "Causal against non-causal",
+    char title[80];
+    snprintf(title, sizeof title, "c  Causal or not: bars one draw, lines mean of %g",
+             lab_table_named(data, "draws")->cell[DRAWS]);
+    const plot_bars bars = {.title = title,
                             .group_label = "position",
                             .group = lab_token_name,
                             .n_groups = N,
-                            .value = {.label = "mean norm"},
+                            .value = {.label = "norm, mean of 4 sequences"},
                             .series = series,
                             .n_series = 2,
                             .lines = lines,
@@ -209,30 +216,35 @@ static void draw_both_positions(const lab_data *data, plot_canvas *canvas, plot_
     plot_bars_draw(canvas, area, &bars);
 }
 
+/* For each norm a line, the mean, and marks, the draw that is shown. */
 static void draw_sizes(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    const lab_table *scaled = lab_table_named(data, "scaled"),
-                    *unscaled = lab_table_named(data, "unscaled");
-    const plot_series series[] = {
-        lab_series(scaled, "d_k", "mean_X",
-                   (plot_series){.name = "X, scaled", .color = PLOT_BLUE, .mark = PLOT_DOT}),
-        lab_series(scaled, "d_k", "mean_W_Q",
-                   (plot_series){.name = "W_Q, scaled",
-                                 .color = PLOT_BLUE,
-                                 .mark = PLOT_SQUARE,
-                                 .dash = PLOT_DASHED}),
-        lab_series(unscaled, "d_k", "mean_X",
-                   (plot_series){.name = "X, unscaled", .color = PLOT_RED, .mark = PLOT_DOT}),
-        lab_series(unscaled, "d_k", "mean_W_Q",
-                   (plot_series){.name = "W_Q, unscaled",
-                                 .color = PLOT_RED,
-                                 .mark = PLOT_SQUARE,
-                                 .dash = PLOT_DASHED}),
-    };
-    const plot_chart chart = {.title = "Gradient norm against d_k (mean of 100 draws)",
-                              .x = {.label = "d_k", .scale = PLOT_LOG2, .min = 4, .max = 128},
-                              .y = {.label = "L2 norm", .scale = PLOT_LOG10},
-                              .series = series,
-                              .n_series = 4};
+    static const char *const column[2][2] = {{"X", "mean_X"}, {"W_Q", "mean_W_Q"}};
+    static const char *const name[2][2] = {{"X, unscaled", "W<sub>Q</sub>, unscaled"},
+                                           {"X, scaled", "W<sub>Q</sub>, scaled"}};
+    static const plot_color color[2] = {PLOT_RED, PLOT_BLUE};
+    plot_series series[8];
+    size_t n = 0;
+    for (int s = LAB_UNSCALED; s <= LAB_SCALED; s++) {
+        const lab_table *table = lab_table_named(data, lab_scaling_name[s]);
+        for (int part = 0; part < 2; part++) {
+            plot_series look = {.color = color[s], .mark = part == 0 ? PLOT_DOT : PLOT_SQUARE};
+            look.dash = PLOT_NO_LINE;
+            series[n++] = lab_series(table, "d_k", column[part][0], look);
+            look.name = name[s][part];
+            look.mark = PLOT_NO_MARK;
+            look.dash = part == 0 ? PLOT_SOLID : PLOT_DASHED;
+            series[n++] = lab_series(table, "d_k", column[part][1], look);
+        }
+    }
+    char title[80];
+    snprintf(title, sizeof title, "d  Norm against d<sub>k</sub>: lines mean of %g, marks one draw",
+             lab_table_named(data, "draws")->cell[DRAWS_PER_SIZE]);
+    const plot_chart chart = {
+        .title = title,
+        .x = {.label = "d<sub>k</sub>", .scale = PLOT_LOG2, .min = 4, .max = 128},
+        .y = {.label = "L2 norm", .scale = PLOT_LOG10},
+        .series = series,
+        .n_series = n};
     plot_chart_draw(canvas, area, &chart);
 }
 
@@ -270,21 +282,17 @@ static void judge(const lab_data *data, lab_finding *finding) {
     snprintf(
         finding->headline, LAB_TEXT,
         "With scaling the norm of the input gradient varies by a factor of %.2f from d_k = 4 to "
-        "128; "
-        "with a causal mask it falls from %.1f at the first position to %.1f at the last, in the "
-        "mean of %g draws.",
+        "128; with a causal mask it falls from %.1f at the first position to %.1f at the last, in "
+        "the mean of %g draws.",
         spread(scaled, "mean_X"), *lab_cell(positions, 0, MEAN_CAUSAL),
         *lab_cell(positions, N - 1, MEAN_CAUSAL), draws[DRAWS]);
     snprintf(finding->text, LAB_TEXT,
              "b_K has gradient 0: it shifts all scores of a row alike (double precision leaves "
-             "%.0e, which is "
-             "rounding). One causal draw need not fall from position to position: %.0f %% of the "
-             "draws do, and "
-             "in %.1f %% position 0 has most. Unscaled norms are larger, not smaller: that of W_Q "
-             "is %.0f at "
-             "d<sub>k</sub> = 128, scaled %.0f. With these weights the scores shrink as "
-             "d<sub>k</sub> grows "
-             "(sd %.2f to %.2f), so d is not a controlled sweep.",
+             "%.0e, which is rounding). One causal draw need not fall from position to position: "
+             "%.0f %% of the draws do, and in %.1f %% position 0 has most. Unscaled norms are "
+             "larger, not smaller: that of W_Q is %.0f at d<sub>k</sub> = 128, scaled %.0f. With "
+             "these weights the scores shrink as d<sub>k</sub> grows (sd %.2f to %.2f), so d is "
+             "not a controlled sweep.",
              *lab_cell(lab_table_named(data, "parameters"), LAB_B_K, FREE),
              100 * draws[FALLING] / draws[DRAWS], 100 * draws[FIRST_LARGEST] / draws[DRAWS],
              lab_number(lab_table_named(data, "unscaled"), SIZES - 1, "mean_W_Q"),
@@ -298,10 +306,9 @@ const lab_experiment lab_f7 = {
     .question = "Are the gradients of the layer well-behaved, and do early positions get more "
                 "under a causal mask?",
     .method = "The layer of F1 with B = 4 sequences, L = sum of Y (upstream gradient 1), at the "
-              "report's seed: "
-              "a, b and the bars of c. Norms by position are means over the batch. Lines: c mean "
-              "of 400 draws "
-              "(seed, seed + 1, ...), d mean of 100 draws for each d_k = d_v.",
+              "report's seed: a, b and the bars of c. Norms by position are means over the batch. "
+              "Lines: c mean of 400 draws (seed, seed + 1, ...), d mean of 100 draws for each d_k "
+              "= d_v.",
     .command = "attn gradcheck",
     .seconds = 0.4,
     .measure = measure,

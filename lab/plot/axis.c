@@ -22,13 +22,13 @@ static double round_step(double x) {
 static plot_range round_linear(double low, double high) {
     const double size = fmax(fabs(low), fabs(high)), steps = 8, slack = 1e-9;
     if (size < 1e-290) return (plot_range){PLOT_LINEAR, 0, 1};
-    if (high - low < 1e-9 * size) { /* all values equal: show them against zero */
-        low = fmin(low, 0);
-        high = fmax(high, 0);
+    if (high - low < 1e-9 * size) { /* all values equal: in the middle, zero at one end */
+        low = fmin(2 * low, 0);
+        high = fmax(2 * high, 0);
     }
     const double step = round_step((high - low) / steps);
     return (plot_range){PLOT_LINEAR, step * floor(low / step + slack),
-                        step * ceil(high / step - slack)};
+                        step * ceil(high / step - slack) + 0.0};
 }
 
 static plot_range round_log(plot_scale scale, double low, double high) {
@@ -174,22 +174,28 @@ static void decade_ticks(plot_side *side, const char *format) {
     }
 }
 
-static bool is_at_log(const plot_side *side) { return side->range.scale != PLOT_LINEAR; }
+static bool is_log(const plot_side *side) { return side->range.scale != PLOT_LINEAR; }
+
+/* Two powers of its base at least? A shorter stretch of a logarithmic axis has round numbers. */
+static bool spans_powers(plot_range range) {
+    const double base = range.scale == PLOT_LOG2 ? 2 : 10, slack = 1e-9;
+    if (range.scale == PLOT_LINEAR) return false;
+    return floor(log(range.max) / log(base) + slack) > ceil(log(range.min) / log(base) - slack);
+}
 
 /* Candidate number i, fine to coarse. */
 static void propose(plot_side *side, int i, const char *format) {
     static const int lead[] = {1, 2, 5};
-    const double decades = log10(side->range.max) - log10(side->range.min);
-    if (side->range.scale == PLOT_LOG2) {
-        power_ticks(side, 1 << (i < 12 ? i : 12), format);
-    } else if (side->range.scale == PLOT_LOG10 && i == 0 && decades < 2.5) {
+    if (!spans_powers(side->range)) {
+        double step = round_step((side->range.max - side->range.min) / (double)PLOT_MAX_TICKS);
+        for (int k = 0; k < i; k++) step = round_step(1.5 * step);
+        linear_ticks(side, step, format);
+    } else if (side->range.scale == PLOT_LOG2) {
+        power_ticks(side, 1 << i, format);
+    } else if (i == 0 && side->range.max < 300 * side->range.min) {
         decade_ticks(side, format);
-    } else if (side->range.scale == PLOT_LOG10) {
+    } else {
         power_ticks(side, lead[i % 3] * (int)pow(10, i / 3), format);
-    }
-    if (!is_at_log(side) || side->n < 2) { /* too short a stretch of a log axis for powers */
-        const double finest = round_step((side->range.max - side->range.min) / PLOT_MAX_TICKS);
-        linear_ticks(side, round_step(finest * pow(10, i / 3) * lead[i % 3]), format);
     }
 }
 
@@ -205,8 +211,10 @@ static bool stand_apart(plot_canvas *canvas, const plot_side *side, size_t i) {
     const plot_size b = plot_measure(canvas, &style, side->tick[i + 1].label);
     const double distance =
         fabs(plot_side_at(side, side->tick[i + 1].value) - plot_side_at(side, side->tick[i].value));
-    if (side->vertical) return distance >= (is_at_log(side) ? 1.6 : 2.4) * b.height;
-    return distance >= (a.width + b.width) / 2 + (is_at_log(side) ? 5 : 14);
+    const double length = fabs(side->to - side->from), slack = 1e-9;
+    if (distance < length / (is_log(side) ? 12 : 8) - slack) return false;
+    if (side->vertical) return distance >= (is_log(side) ? 1.6 : 2.2) * b.height;
+    return distance >= (a.width + b.width) / 2 + (is_log(side) ? 5 : 14);
 }
 
 static bool all_stand_apart(plot_canvas *canvas, const plot_side *side) {
@@ -282,13 +290,13 @@ static void draw_minor_ticks(plot_canvas *canvas, const plot_side *side, plot_re
 
 void plot_side_draw(plot_canvas *canvas, const plot_side *side, plot_rect data) {
     const plot_style style = tick_style(side);
-    const double bottom = data.y + data.height, away = PLOT_TICK_LENGTH + PLOT_TICK_GAP;
+    const double bottom = data.y + data.height, away = plot_tick_length + plot_tick_gap;
     plot_set_rgb(canvas, plot_graphic_rgb(canvas->theme, PLOT_FAINT));
     cairo_set_line_width(canvas->cr, 0.6);
     cairo_move_to(canvas->cr, data.x, side->vertical ? data.y : bottom);
     cairo_line_to(canvas->cr, side->vertical ? data.x : data.x + data.width, bottom);
     for (size_t i = 0; i < side->n; i++) {
-        draw_tick(canvas, side, data, side->tick[i].value, PLOT_TICK_LENGTH);
+        draw_tick(canvas, side, data, side->tick[i].value, plot_tick_length);
     }
     draw_minor_ticks(canvas, side, data);
     cairo_stroke(canvas->cr);

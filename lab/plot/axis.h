@@ -44,6 +44,6 @@ double plot_side_last_label_end(plot_canvas *canvas, const plot_side *side);
 void plot_side_draw_grid(plot_canvas *canvas, const plot_side *side, plot_rect data);
 void plot_side_draw(plot_canvas *canvas, const plot_side *side, plot_rect data);
 
-enum { PLOT_TICK_LENGTH = 3, PLOT_TICK_GAP = 3 };
+static const double plot_tick_length = 3, plot_tick_gap = 3;
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/base.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct layout {
     plot_type type;
@@ -15,6 +16,7 @@ typedef struct layout {
     plot_rect group_label, value_label;
     double slot, thick; /* of a group and of a bar, along the axis of groups */
     size_t name_step;   /* every how manieth group has its name */
+    double name;        /* size of type of these */
     bool names_turned;
     double number; /* size of type, 0: none */
     bool numbers_turned;
@@ -24,6 +26,13 @@ static const double gap = 3, number_gap = 2.5;
 
 static double value_of(const plot_bars *bars, size_t series, size_t group) {
     return plot_value_of(bars->series[series].value, bars->series[series].stride, group);
+}
+
+/* An exact 0 is written so, to tell it from what is only rounded to 0.0. */
+static plot_words number_of(const plot_bars *bars, double value) {
+    const bool has_unit = bars->number[strcspn(bars->number, "efg")] == 0 ||
+                          bars->number[strcspn(bars->number, "efg") + 1] != 0;
+    return value == 0 && !has_unit ? plot_number("%g", 0) : plot_number(bars->number, value);
 }
 
 /* Where a bar starts: at 0, or on the bars of its sign below it. */
@@ -71,7 +80,7 @@ static plot_size widest_number(plot_canvas *canvas, const plot_bars *bars, doubl
     for (size_t s = 0; s < bars->n_series; s++) {
         for (size_t g = 0; g < bars->n_groups; g++) {
             const plot_size one =
-                plot_measure(canvas, &style, plot_number(bars->number, value_of(bars, s, g)).c);
+                plot_measure(canvas, &style, number_of(bars, value_of(bars, s, g)).c);
             most.width = fmax(most.width, one.width);
             most.height = fmax(most.height, one.height);
         }
@@ -90,7 +99,7 @@ static double widest_name(plot_canvas *canvas, const plot_bars *bars, const plot
 /* Numbers lie flat over standing bars if they fit, else they are turned; lying bars need only
  * their height. Too small to read: none. */
 static void find_numbers(plot_canvas *canvas, const plot_bars *bars, layout *at) {
-    const double least = 5, most = at->type.tick, pitch = bars->stacked ? at->slot : at->thick;
+    const double least = 5, most = at->type.tick, pitch = at->thick;
     if (bars->number == NULL || bars->n_series == 0) return;
     const plot_size size = widest_number(canvas, bars, most);
     const double across = bars->horizontal ? size.height : size.width + 2;
@@ -102,9 +111,19 @@ static void find_numbers(plot_canvas *canvas, const plot_bars *bars, layout *at)
     if (!at->numbers_turned) at->number = 0;
 }
 
+/* Has a stack a last part too low to hold its number? */
+static bool has_low_top(const plot_bars *bars) {
+    const double low = 0.08;
+    for (size_t g = 0; g < bars->n_groups; g++) {
+        const double top = value_of(bars, bars->n_series - 1, g);
+        if (top >= 0 && top < low * (base_of(bars, bars->n_series - 1, g) + top)) return true;
+    }
+    return false;
+}
+
 /* Points to keep free beyond the ends of bars. */
 static double number_room(plot_canvas *canvas, const plot_bars *bars, const layout *at) {
-    if (at->number == 0) return 0;
+    if (at->number == 0 || (bars->stacked && !has_low_top(bars))) return 0;
     const plot_size size = widest_number(canvas, bars, at->number);
     const bool lengthwise = bars->horizontal || at->numbers_turned;
     return (lengthwise ? size.width : size.height) + 2 * number_gap;
@@ -150,7 +169,9 @@ static plot_side group_side(const plot_bars *bars, double from, double to) {
 static double names_height(plot_canvas *canvas, const plot_bars *bars, plot_rect area, layout *at) {
     const plot_style style = name_style(at, PLOT_CENTER);
     const double line = 1.3 * at->type.tick, width = widest_name(canvas, bars, &style);
-    at->names_turned = width + 4 > at->slot;
+    at->name = plot_name_size(at->type.tick, width, at->slot);
+    at->names_turned = at->name == 0;
+    if (at->names_turned) at->name = at->type.tick;
     at->name_step = at->names_turned ? (size_t)ceil(line / at->slot) : 1;
     return at->names_turned ? fmin(width + 2, 0.35 * area.height) : line;
 }
@@ -167,7 +188,7 @@ static void lay_out_standing(plot_canvas *canvas, const plot_bars *bars, plot_re
     at->field.y = value_side(canvas, bars, at, data.y + data.height, data.y);
     const double value = plot_label_height(canvas, data.height, &style, bars->value.label);
     at->value_label = (plot_rect){area.x, data.y, value, data.height};
-    const double ticks = PLOT_TICK_LENGTH + PLOT_TICK_GAP;
+    const double ticks = plot_tick_length + plot_tick_gap;
     const double left = plot_side_label_width(canvas, &at->field.y) + ticks;
     data = plot_inset(data, left + (value > 0 ? value + gap : 0), 0, 0, 0);
     find_slots(bars, at, data.width);
@@ -180,7 +201,7 @@ static void lay_out_standing(plot_canvas *canvas, const plot_bars *bars, plot_re
 
 static void lay_out_lying(plot_canvas *canvas, const plot_bars *bars, plot_rect area, layout *at) {
     const plot_style style = label_style(at), name = name_style(at, PLOT_RIGHT);
-    const double ticks = PLOT_TICK_LENGTH + PLOT_TICK_GAP + 1.3 * at->type.tick;
+    const double ticks = plot_tick_length + plot_tick_gap + 1.3 * at->type.tick;
     const double value = plot_label_height(canvas, 0.7 * area.width, &style, bars->value.label);
     const double label = plot_label_height(canvas, 0.8 * area.height, &style, bars->group_label);
     const double names = fmin(widest_name(canvas, bars, &name) + 1, 0.4 * area.width);
@@ -189,7 +210,8 @@ static void lay_out_lying(plot_canvas *canvas, const plot_bars *bars, plot_rect 
         plot_inset(area, left, 1, 0.02 * area.width, ticks + (value > 0 ? gap + value : 0));
     find_slots(bars, at, data.height);
     find_numbers(canvas, bars, at);
-    at->name_step = (size_t)ceil(1.2 * at->type.tick / at->slot);
+    at->name = at->type.tick;
+    at->name_step = (size_t)ceil(1.2 * at->name / at->slot);
     at->field.x = value_side(canvas, bars, at, data.x, data.x + data.width);
     const double over = plot_side_last_label_end(canvas, &at->field.x) - (area.x + area.width);
     if (over > 0) {
@@ -256,32 +278,59 @@ static plot_rect number_beyond(const plot_bars *bars, const layout *at, plot_rec
     return (plot_rect){bar.x + bar.width / 2 - across / 2, y, across, length};
 }
 
-/* On a part of a stack, if it fits there, with the plain colour behind it. */
-static void draw_number_inside(plot_canvas *canvas, const plot_style *style, const char *number,
+/* On the bar, if it fits there, with the plain colour behind it; true if it did. */
+static bool draw_number_inside(plot_canvas *canvas, const plot_style *style, const char *number,
                                plot_rect bar, plot_color color) {
     const plot_size size = plot_measure(canvas, style, number);
     const double x = bar.x + bar.width / 2, y = bar.y + bar.height / 2;
     const plot_rgb ground = plot_graphic_rgb(canvas->theme, color);
-    if (size.width + 3 > bar.width || size.height + 2 > bar.height) return;
+    if (size.width + 3 > bar.width || size.height + 2 > bar.height) return false;
     plot_set_rgb(canvas, ground);
     cairo_rectangle(canvas->cr, x - size.width / 2 - 1.5, y - size.height / 2, size.width + 3,
                     size.height);
     cairo_fill(canvas->cr);
     plot_label_rgb(canvas, x, y, style, number, plot_numeral_rgb(ground));
+    return true;
+}
+
+static bool is_crossed(const plot_bars *bars, const layout *at, plot_rect box) {
+    for (size_t i = 0; !bars->horizontal && i < bars->n_lines; i++) {
+        if (plot_series_hits(&at->field, &bars->lines[i], box) > 0) return true;
+    }
+    return false;
+}
+
+/* A piece of a standing bar, as near to its end as no line crosses it, for a number of this
+ * height; height 0: there is none. */
+static plot_rect free_piece(const plot_bars *bars, const layout *at, plot_rect bar, double value,
+                            double height) {
+    const double length = height + 2;
+    for (double down = 0; down + length <= bar.height; down += height / 2) {
+        const double y = value < 0 ? bar.y + bar.height - length - down : bar.y + down;
+        const plot_rect piece = {bar.x, y, bar.width, length};
+        if (!is_crossed(bars, at, piece)) return piece;
+    }
+    return (plot_rect){.height = 0};
 }
 
 static void draw_number(plot_canvas *canvas, const plot_bars *bars, const layout *at, size_t s,
                         size_t g) {
     const plot_style style = {.size = at->number, .align = PLOT_CENTER};
     const double value = value_of(bars, s, g);
-    const plot_words number = plot_number(bars->number, value);
+    const plot_words number = number_of(bars, value);
     const plot_rect bar = bar_box(bars, at, s, g);
-    if (bars->stacked) {
-        draw_number_inside(canvas, &style, number.c, bar, bars->series[s].color);
+    const plot_color color = bars->series[s].color;
+    if (bars->stacked &&
+        (draw_number_inside(canvas, &style, number.c, bar, color) || s + 1 < bars->n_series)) {
         return;
     }
     const plot_size size = plot_measure(canvas, &style, number.c);
     const plot_rect box = number_beyond(bars, at, bar, value, size);
+    if (is_crossed(bars, at, box) &&
+        draw_number_inside(canvas, &style, number.c, free_piece(bars, at, bar, value, size.height),
+                           color)) {
+        return;
+    }
     if (at->numbers_turned) {
         plot_text_upwards(canvas, plot_inset(box, 0, -0.5, 0, -0.5), &style, number.c);
     } else {
@@ -301,8 +350,8 @@ static void draw_numbers(plot_canvas *canvas, const plot_bars *bars, const layou
 
 static void draw_names(plot_canvas *canvas, const plot_bars *bars, const layout *at) {
     const bool flat = bars->horizontal || !at->names_turned;
-    const plot_style style =
-        name_style(at, bars->horizontal || at->names_turned ? PLOT_RIGHT : PLOT_CENTER);
+    const plot_style style = {
+        .size = at->name, .align = bars->horizontal || at->names_turned ? PLOT_RIGHT : PLOT_CENTER};
     const double room = at->slot * (double)at->name_step;
     for (size_t g = 0; g < bars->n_groups; g += at->name_step) {
         plot_rect box = at->names;
@@ -351,7 +400,7 @@ static void draw_all(plot_canvas *canvas, const plot_bars *bars, const layout *a
     draw_label(canvas, at, at->value_label, bars->value.label, !bars->horizontal);
 }
 
-void plot_bars_draw(plot_canvas *canvas, plot_rect area, const plot_bars *bars) {
+static void draw_in(plot_canvas *canvas, plot_rect area, const plot_bars *bars) {
     layout at = {.type = plot_type_for(area)};
     const plot_style title = {.size = at.type.title, .bold = true};
     const plot_legend legend = {.series = bars->lines,
@@ -359,13 +408,9 @@ void plot_bars_draw(plot_canvas *canvas, plot_rect area, const plot_bars *bars) 
                                 .bar = bars->series,
                                 .n_bars = bars->n_series,
                                 .size = at.type.tick};
-    attni_assert(bars->n_groups > 0);
-    cairo_save(canvas->cr);
-    cairo_rectangle(canvas->cr, area.x, area.y, area.width, area.height);
-    cairo_clip(canvas->cr);
     plot_rect rest = plot_title(canvas, area, &title, bars->title);
     const double rows = plot_legend_rows_height(canvas, &legend, rest.width), air = 5;
-    if (rows > 0) {
+    if (rows > 0 && !plot_is_cramped(area)) {
         const plot_rect box = {rest.x, rest.y + rest.height - rows, rest.width, rows};
         plot_legend_draw_rows(canvas, &legend, box);
         rest = plot_inset(rest, 0, 0, 0, rows + air);
@@ -373,5 +418,15 @@ void plot_bars_draw(plot_canvas *canvas, plot_rect area, const plot_bars *bars) 
     if (bars->horizontal) lay_out_lying(canvas, bars, rest, &at);
     if (!bars->horizontal) lay_out_standing(canvas, bars, rest, &at);
     draw_all(canvas, bars, &at);
+}
+
+void plot_bars_draw(plot_canvas *canvas, plot_rect area, const plot_bars *bars) {
+    plot_bars kept = *bars;
+    attni_assert(bars->n_groups > 0);
+    if (plot_is_cramped(area)) kept.group_label = kept.value.label = NULL;
+    cairo_save(canvas->cr);
+    cairo_rectangle(canvas->cr, area.x, area.y, area.width, area.height);
+    cairo_clip(canvas->cr);
+    draw_in(canvas, area, &kept);
     cairo_restore(canvas->cr);
 }

@@ -17,6 +17,10 @@ static const double pixels_per_point = 2;
 
 static cairo_status_t write_file(void *closure, const unsigned char *bytes, unsigned int n) {
     plot_canvas *canvas = closure;
+    if (canvas->svg) {
+        g_string_append_len(canvas->svg, (const char *)bytes, n);
+        return CAIRO_STATUS_SUCCESS;
+    }
     if (canvas->write_errno != 0) return CAIRO_STATUS_WRITE_ERROR;
     errno = 0;
     if (fwrite(bytes, 1, n, canvas->file.stream) == n) return CAIRO_STATUS_SUCCESS;
@@ -24,11 +28,26 @@ static cairo_status_t write_file(void *closure, const unsigned char *bytes, unsi
     return CAIRO_STATUS_WRITE_ERROR;
 }
 
-/* Cairo would write the time of day; a fixed one keeps the bytes the same. */
+/* Cairo numbers its surfaces through the life of the process; a name that does not change keeps the
+ * bytes the same. */
+static void write_svg(plot_canvas *canvas) {
+    static const char counted[] = "<g id=\"surface";
+    GString *svg = canvas->svg;
+    char *digits = strstr(svg->str, counted);
+    if (digits) {
+        digits += sizeof counted - 1;
+        g_string_erase(svg, digits - svg->str, (gssize)strspn(digits, "0123456789"));
+    }
+    canvas->svg = NULL;
+    write_file(canvas, (const unsigned char *)svg->str, (unsigned)svg->len);
+    g_string_free(svg, TRUE);
+}
+
+/* Cairo would write the time of day; an empty date leaves it out. */
 static cairo_surface_t *create_pdf(plot_canvas *canvas, const char *title) {
     cairo_surface_t *pdf =
         cairo_pdf_surface_create_for_stream(write_file, canvas, canvas->width, canvas->height);
-    cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
+    cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_CREATE_DATE, "");
     if (title) cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_TITLE, title);
     return pdf;
 }
@@ -37,6 +56,7 @@ static cairo_surface_t *create_surface(plot_canvas *canvas, const char *title) {
     switch (canvas->format) {
     case PLOT_PDF: return create_pdf(canvas, title);
     case PLOT_SVG:
+        canvas->svg = g_string_new(NULL);
         return cairo_svg_surface_create_for_stream(write_file, canvas, canvas->width,
                                                    canvas->height);
     default:
@@ -69,6 +89,7 @@ static void discard(plot_canvas *canvas) {
     if (canvas->pango) g_object_unref(canvas->pango);
     if (canvas->cr) cairo_destroy(canvas->cr);
     if (canvas->surface) cairo_surface_destroy(canvas->surface); /* may write: before its file */
+    if (canvas->svg) g_string_free(canvas->svg, TRUE);
     outfile_discard(&canvas->file);
     free(canvas);
 }
@@ -114,6 +135,7 @@ attn_status plot_open(const plot_output *output, plot_canvas **canvas, attn_erro
     c->pango = create_pango(c->cr); /* before the scale, which would change how text is measured */
     if (c->format == PLOT_PNG) cairo_scale(c->cr, pixels_per_point, pixels_per_point);
     paint_paper(c);
+    c->pages = 1;
     *canvas = c;
     return ATTN_OK;
 done:
@@ -128,6 +150,14 @@ void plot_next_page(plot_canvas *canvas) {
     }
     cairo_show_page(canvas->cr);
     paint_paper(canvas);
+    canvas->pages++;
+}
+
+void plot_bookmark(plot_canvas *canvas, const char *title) {
+    char where[40];
+    if (canvas->format != PLOT_PDF) return;
+    snprintf(where, sizeof where, "page=%d", canvas->pages);
+    cairo_pdf_surface_add_outline(canvas->surface, CAIRO_PDF_OUTLINE_ROOT, title, where, 0);
 }
 
 /* Writes what is still in cairo's hands and gives the file its name. */
@@ -137,6 +167,7 @@ static attn_status finish_file(plot_canvas *canvas, attn_error *err) {
         cairo_surface_write_to_png_stream(canvas->surface, write_file, canvas);
     }
     cairo_surface_finish(canvas->surface);
+    if (canvas->svg) write_svg(canvas);
     const cairo_status_t finished = cairo_surface_status(canvas->surface);
     if (canvas->write_errno != 0) {
         snprintf(reason, sizeof reason, "cannot be written: %s", strerror(canvas->write_errno));

@@ -61,7 +61,7 @@ static plot_style label_style(const layout *at) {
 /* Heights first: they do not depend on widths. Then the width of the labels at the left. */
 static void lay_out_axes(plot_canvas *canvas, const plot_chart *chart, plot_rect area, layout *at) {
     const plot_style style = label_style(at);
-    const double gap = 3, inner = 6, ticks = PLOT_TICK_LENGTH + PLOT_TICK_GAP;
+    const double gap = 3, inner = 6, ticks = plot_tick_length + plot_tick_gap;
     const double x_label = plot_label_height(canvas, 0.8 * area.width, &style, chart->x.label);
     const double bottom = ticks + 1.3 * at->type.tick + (x_label > 0 ? gap + x_label : 0);
     const double top = 0.6 * at->type.tick, right = 6;
@@ -94,9 +94,11 @@ static void lay_out_axes(plot_canvas *canvas, const plot_chart *chart, plot_rect
 
 /* ---- words of rules ---- */
 
+/* Boxes of text have some air above and below the letters, which may be shared. */
 static bool overlap(plot_rect a, plot_rect b) {
-    return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height &&
-           b.y < a.y + a.height;
+    const double air = 1;
+    return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height - air &&
+           b.y < a.y + a.height - air;
 }
 
 static bool is_within(plot_rect outer, plot_rect box) {
@@ -104,14 +106,16 @@ static bool is_within(plot_rect outer, plot_rect box) {
            box.y + box.height <= outer.y + outer.height;
 }
 
-/* Pieces of data in box, and words of rules, which weigh more than any data. */
+static const size_t on_words = 1000000; /* worse than any data */
+
+/* Pieces of data in box, and words of rules. */
 static size_t crowd(const plot_chart *chart, const layout *at, plot_rect box) {
     size_t hits = 0;
     for (size_t i = 0; i < chart->n_series; i++) {
         hits += plot_series_hits(&at->field, &chart->series[i], box);
     }
     for (size_t i = 0; i < at->n_words; i++) {
-        if (at->words[i].width > 0 && overlap(box, at->words[i])) hits += 1000000;
+        if (at->words[i].width > 0 && overlap(box, at->words[i])) hits += on_words;
     }
     return hits;
 }
@@ -124,8 +128,8 @@ static bool is_visible(const layout *at, const plot_rule *rule) {
 
 /* Place number i of the words of a rule: on both sides of the line, from its end to its start. */
 static plot_rect words_place(const layout *at, const plot_rule *rule, plot_size size, int i) {
-    const plot_rect data = at->field.data;
-    const double gap = 2, along = (double)(i / 2) / 4, side = i % 2;
+    const plot_rect data = plot_inset(at->field.data, 4, 0, 4, 0);
+    const double gap = 2.5, along = (double)(i / 2) / 4, side = i % 2;
     if (rule->vertical) {
         const double x = plot_side_at(&at->field.x, rule->at);
         return (plot_rect){side == 0 ? x + gap : x - gap - size.width,
@@ -146,22 +150,33 @@ static bool crosses_rule(const plot_chart *chart, const layout *at, plot_rect bo
     return false;
 }
 
-static plot_rect find_words(plot_canvas *canvas, const plot_chart *chart, const layout *at,
-                            const plot_rule *rule) {
-    const plot_style style = {.size = at->type.tick};
-    const plot_size size = plot_measure(canvas, &style, rule->label);
+/* The best place for words of this size; width 0: none without other words. */
+static plot_rect find_place(const plot_chart *chart, const layout *at, const plot_rule *rule,
+                            plot_size size) {
     const int places = 10;
     plot_rect best = {.width = 0};
-    size_t least = 1000000;
+    size_t least = on_words;
     for (int i = 0; i < places; i++) {
         const plot_rect box = words_place(at, rule, size, i);
         if (!is_within(plot_inset(at->field.data, 0, -2, 0, 0), box)) continue;
-        const size_t hits = crowd(chart, at, box) + (crosses_rule(chart, at, box) ? 1000 : 0);
+        const size_t hits =
+            crowd(chart, at, box) + (crosses_rule(chart, at, box) ? on_words / 10 : 0);
         if (hits >= least) continue;
         least = hits;
         best = box;
     }
     return best;
+}
+
+/* Words that find no place are tried smaller. */
+static plot_rect find_words(plot_canvas *canvas, const plot_chart *chart, const layout *at,
+                            const plot_rule *rule) {
+    plot_rect box = {.width = 0};
+    for (double size = at->type.tick; size >= 4.5 && box.width == 0; size *= 0.9) {
+        const plot_style style = {.size = size};
+        box = find_place(chart, at, rule, plot_measure(canvas, &style, rule->label));
+    }
+    return box;
 }
 
 static void lay_out_rules(plot_canvas *canvas, const plot_chart *chart, layout *at) {
@@ -214,10 +229,11 @@ static void draw_rules(plot_canvas *canvas, const plot_chart *chart, const layou
 }
 
 static void draw_words(plot_canvas *canvas, const plot_chart *chart, const layout *at) {
-    const plot_style style = {.size = at->type.tick};
     for (size_t i = 0; i < at->n_words; i++) {
         const plot_rect box = at->words[i];
         if (box.width == 0) continue;
+        plot_style style = {.size = at->type.tick};
+        style.size *= box.width / plot_measure(canvas, &style, chart->rule[i].label).width;
         plot_label_over(canvas, box.x, box.y + box.height / 2, &style, chart->rule[i].label);
     }
 }
@@ -239,18 +255,16 @@ static void draw_all(plot_canvas *canvas, const plot_chart *chart, const layout 
     if (chart->y.label) plot_text_upwards(canvas, at->y_label, &style, chart->y.label);
 }
 
-/* Draws inside area, whatever the input: room that is too small is clipped, not left. */
-void plot_chart_draw(plot_canvas *canvas, plot_rect area, const plot_chart *chart) {
+/* Draws inside area, whatever the input. */
+static void draw_in(plot_canvas *canvas, plot_rect area, const plot_chart *chart) {
     layout at = {.type = plot_type_for(area)};
     const plot_style title = {.size = at.type.title, .bold = true};
-    const plot_legend legend = {
-        .series = chart->series, .n_series = chart->n_series, .size = at.type.tick};
+    const plot_legend legend = {.series = chart->series,
+                                .n_series = plot_is_cramped(area) ? 0 : chart->n_series,
+                                .size = at.type.tick};
     const plot_size size = plot_legend_column(canvas, &legend);
     plot_rect corner = {.width = 0};
 
-    cairo_save(canvas->cr);
-    cairo_rectangle(canvas->cr, area.x, area.y, area.width, area.height);
-    cairo_clip(canvas->cr);
     plot_rect rest = plot_title(canvas, area, &title, chart->title);
     find_ranges(chart, &at.field);
     lay_out_axes(canvas, chart, rest, &at);
@@ -266,5 +280,14 @@ void plot_chart_draw(plot_canvas *canvas, plot_rect area, const plot_chart *char
     draw_all(canvas, chart, &at);
     if (corner.width > 0) plot_legend_draw_column(canvas, &legend, corner);
     if (at.legend.height > 0) plot_legend_draw_rows(canvas, &legend, at.legend);
+}
+
+void plot_chart_draw(plot_canvas *canvas, plot_rect area, const plot_chart *chart) {
+    plot_chart kept = *chart;
+    if (plot_is_cramped(area)) kept.x.label = kept.y.label = NULL;
+    cairo_save(canvas->cr);
+    cairo_rectangle(canvas->cr, area.x, area.y, area.width, area.height);
+    cairo_clip(canvas->cr);
+    draw_in(canvas, area, &kept);
     cairo_restore(canvas->cr);
 }

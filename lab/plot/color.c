@@ -67,7 +67,7 @@ plot_rgb plot_grid_rgb(plot_theme theme) {
 }
 
 plot_rgb plot_hatch_rgb(plot_theme theme) {
-    return rgb_of(theme == PLOT_DARK ? 0x74707a : 0xaaa6b0);
+    return rgb_of(theme == PLOT_DARK ? 0x8a7f96 : 0xaaa6b0);
 }
 
 /* Between equally spaced control points, straight in sRGB. */

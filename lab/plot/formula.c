@@ -26,9 +26,8 @@ static double set_letters(const setter *pen, double x, double y, const char *mar
     PangoRectangle box;
     pango_layout_get_extents(layout, NULL, &box);
     if (pen->ink) {
-        cairo_move_to(pen->canvas->cr, x,
-                      y - pango_layout_get_baseline(layout) / (double)PANGO_SCALE);
-        pango_cairo_show_layout(pen->canvas->cr, layout);
+        plot_show_layout(pen->canvas, layout, x,
+                         y - pango_layout_get_baseline(layout) / (double)PANGO_SCALE);
     }
     pango_font_description_free(font);
     g_object_unref(layout);

@@ -14,8 +14,9 @@ typedef struct layout {
     plot_rect grid; /* all cells */
     double cell;    /* side of one */
     double names;   /* height of the names of the columns */
-    bool turned;    /* these read upwards */
-    double row_names, x_label, y_label, note;
+    double name;    /* their size of type */
+    bool turned;    /* they read upwards */
+    double title, row_names, x_label, y_label, note;
     double numeral; /* size of type, 0: none */
     double bar;     /* width of the colour bar with its ticks and label, 0: none */
     plot_side side; /* of the colour bar */
@@ -92,7 +93,10 @@ static void find_names(plot_canvas *canvas, const plot_heatmap *map, plot_rect r
     at->row_names = fmin(widest(canvas, at, map->row_name, map->rows), 0.35 * room.width);
     at->names = line;
     find_cells(map, room, at);
-    at->turned = map->column_name && width + 2 > at->cell;
+    at->name = plot_name_size(at->type.tick, width, at->cell);
+    if (at->name > 0) return;
+    at->name = at->type.tick;
+    at->turned = map->column_name != NULL;
     if (!at->turned) return;
     at->names = fmin(width + 1, 0.3 * room.height);
     find_cells(map, room, at);
@@ -124,14 +128,21 @@ static void find_bar(plot_canvas *canvas, const plot_heatmap *map, plot_rect roo
     at->side.from = room.y + room.height;
     at->side.to = room.y;
     plot_side_find_ticks(canvas, &at->side, NULL);
-    at->bar = bar_gap + bar_width + PLOT_TICK_LENGTH + PLOT_TICK_GAP +
+    at->bar = bar_gap + bar_width + plot_tick_length + plot_tick_gap +
               plot_side_label_width(canvas, &at->side) + gap +
               plot_label_height(canvas, room.height, &style, map->bar_label);
 }
 
-static layout lay_out(plot_canvas *canvas, plot_rect room, plot_type type,
-                      const plot_heatmap *map) {
-    layout at = {.type = type, .range = find_range(map)};
+static plot_style title_style(const plot_heatmap *map, plot_type type) {
+    return (plot_style){
+        .size = type.title, .bold = true, .color = map->title_color, .align = PLOT_CENTER};
+}
+
+static layout lay_out(plot_canvas *canvas, plot_rect area, const plot_heatmap *map) {
+    layout at = {.type = plot_type_for(area), .range = find_range(map)};
+    const plot_style title = title_style(map, at.type);
+    at.title = plot_title_height(canvas, area, &title, map->title);
+    const plot_rect room = plot_inset(area, 1, at.title + 0.5 * at.type.tick, 1, 0);
     const plot_style style = {.size = at.type.label};
     const double x = plot_label_height(canvas, 0.8 * room.width, &style, map->x_label);
     const double y = plot_label_height(canvas, 0.8 * room.height, &style, map->y_label);
@@ -252,7 +263,8 @@ static size_t thinning(double need, double cell) {
 static void draw_row_names(plot_canvas *canvas, const plot_heatmap *map, const layout *at) {
     const plot_style style = name_style(at, PLOT_RIGHT);
     const double line = 1.25 * at->type.tick, height = fmax(line, at->cell);
-    for (size_t r = 0; r < map->rows; r += thinning(line, at->cell)) {
+    const double need = map->row_name ? line : 1.4 * line; /* numbers may be fewer */
+    for (size_t r = 0; r < map->rows; r += thinning(need, at->cell)) {
         const double middle = at->grid.y + ((double)r + 0.5) * at->cell;
         const plot_rect box = {at->grid.x - gap - at->row_names - 1, middle - height / 2,
                                at->row_names + 1, height};
@@ -262,9 +274,11 @@ static void draw_row_names(plot_canvas *canvas, const plot_heatmap *map, const l
 }
 
 static void draw_column_names(plot_canvas *canvas, const plot_heatmap *map, const layout *at) {
-    const plot_style style = name_style(at, at->turned ? PLOT_RIGHT : PLOT_CENTER);
+    const plot_style style = {.size = at->name, .align = at->turned ? PLOT_RIGHT : PLOT_CENTER};
     const double line = 1.25 * at->type.tick;
-    const double need = at->turned ? line : widest(canvas, at, map->column_name, map->columns) + 3;
+    const double widest_name =
+        widest(canvas, at, map->column_name, map->columns) * at->name / at->type.tick;
+    const double need = at->turned ? line : widest_name + 2.9;
     const size_t step = thinning(need, at->cell);
     const double width = fmax(need, at->cell), top = at->grid.y + at->grid.height + gap;
     for (size_t c = 0; c < map->columns; c += step) {
@@ -279,30 +293,35 @@ static void draw_column_names(plot_canvas *canvas, const plot_heatmap *map, cons
     }
 }
 
-static void draw_labels(plot_canvas *canvas, const plot_heatmap *map, plot_rect room,
+/* Words centred over or under the grid if they fit so, else in the whole width of the area. */
+static void draw_centred(plot_canvas *canvas, plot_rect area, const layout *at, double top,
+                         const plot_style *style, const char *words) {
+    const double middle = at->grid.x + at->grid.width / 2;
+    const double half = fmin(middle - area.x, area.x + area.width - middle);
+    const double height = plot_label_height(canvas, area.width, style, words);
+    plot_rect box = {area.x, top, area.width, height};
+    if (plot_measure(canvas, style, words).width < 2 * half - 1) {
+        box = (plot_rect){middle - half, top, 2 * half, height};
+    }
+    plot_text(canvas, box, style, words);
+}
+
+static void draw_labels(plot_canvas *canvas, const plot_heatmap *map, plot_rect area,
                         const layout *at) {
+    const plot_style title = title_style(map, at->type);
     const plot_style style = {.size = at->type.label, .align = PLOT_CENTER};
     const plot_style note = {.size = at->type.label, .align = PLOT_CENTER, .color = PLOT_FAINT};
     const plot_rect grid = at->grid;
-    const double wide = fmax(grid.width, 0.8 * room.width);
-    const double middle = grid.x + grid.width / 2;
-    const double left = fmin(fmax(middle - wide / 2, room.x), room.x + room.width - wide);
-    double y = grid.y + grid.height + gap + at->names;
-    if (at->x_label > 0) {
-        const plot_rect box = {left, y + gap / 2, wide, at->x_label - gap / 2};
-        plot_text_middle(canvas, box, &style, map->x_label);
-    }
-    y += at->x_label;
-    if (at->note > 0) {
-        const plot_rect box = {room.x, y + gap, room.width, at->note - gap};
-        plot_text_middle(canvas, box, &note, map->note);
-    }
+    const double top = grid.y - 0.5 * at->type.tick - at->title;
+    const double names = grid.y + grid.height + gap + at->names, under = names + at->x_label;
+    if (at->title > 0) draw_centred(canvas, area, at, top, &title, map->title);
+    if (at->x_label > 0) draw_centred(canvas, area, at, names + gap / 2, &style, map->x_label);
+    if (at->note > 0) draw_centred(canvas, area, at, under + gap, &note, map->note);
     if (at->y_label > 0) {
-        const double tall = fmax(grid.height, 0.8 * room.height);
-        const double centre = grid.y + grid.height / 2;
-        const double top = fmin(fmax(centre - tall / 2, room.y), room.y + room.height - tall);
-        const plot_rect box = {grid.x - gap - at->row_names - at->y_label - 1, top,
-                               at->y_label - gap, tall};
+        const double end = under + at->note; /* what the picture covers from top to bottom */
+        const double centre = grid.y + grid.height / 2, half = fmin(centre - top, end - centre);
+        const plot_rect box = {grid.x - gap - at->row_names - at->y_label - 1, centre - half,
+                               at->y_label - gap, 2 * half};
         plot_text_upwards(canvas, box, &style, map->y_label);
     }
 }
@@ -327,7 +346,7 @@ static void draw_bar(plot_canvas *canvas, const plot_heatmap *map, layout *at) {
     const plot_rect bar = {at->grid.x + at->grid.width + bar_gap, at->grid.y, bar_width,
                            at->grid.height};
     plot_side *side = &at->side;
-    const double end = bar.x + bar.width, away = PLOT_TICK_LENGTH + PLOT_TICK_GAP;
+    const double end = bar.x + bar.width, away = plot_tick_length + plot_tick_gap;
     side->from = bar.y + bar.height;
     side->to = bar.y;
     plot_side_find_ticks(canvas, side, NULL);
@@ -336,7 +355,7 @@ static void draw_bar(plot_canvas *canvas, const plot_heatmap *map, layout *at) {
     cairo_set_line_width(canvas->cr, 0.5);
     for (size_t i = 0; i < side->n; i++) {
         cairo_move_to(canvas->cr, end, plot_side_at(side, side->tick[i].value));
-        cairo_rel_line_to(canvas->cr, PLOT_TICK_LENGTH, 0);
+        cairo_rel_line_to(canvas->cr, plot_tick_length, 0);
     }
     cairo_stroke(canvas->cr);
     for (size_t i = 0; i < side->n; i++) {
@@ -348,24 +367,25 @@ static void draw_bar(plot_canvas *canvas, const plot_heatmap *map, layout *at) {
     plot_text_upwards(canvas, (plot_rect){x, bar.y, width, bar.height}, &label, map->bar_label);
 }
 
-void plot_heatmap_draw(plot_canvas *canvas, plot_rect area, const plot_heatmap *map) {
-    const plot_type type = plot_type_for(area);
-    const plot_style title = {
-        .size = type.title, .bold = true, .color = map->title_color, .align = PLOT_CENTER};
-    attni_assert(map->rows > 0 && map->columns > 0);
-    cairo_save(canvas->cr);
-    trace_box(canvas, area);
-    cairo_clip(canvas->cr);
-    const plot_rect room =
-        plot_inset(plot_title(canvas, area, &title, map->title), 1, 0.5 * type.tick, 1, 0);
-    layout at = lay_out(canvas, room, type, map);
+static void draw_in(plot_canvas *canvas, plot_rect area, const plot_heatmap *map) {
+    layout at = lay_out(canvas, area, map);
     draw_cells(canvas, map, &at);
     draw_hidden(canvas, map, &at);
     draw_lines(canvas, map, &at);
     draw_numerals(canvas, map, &at);
     draw_row_names(canvas, map, &at);
     draw_column_names(canvas, map, &at);
-    draw_labels(canvas, map, room, &at);
+    draw_labels(canvas, map, area, &at);
     if (at.bar > 0) draw_bar(canvas, map, &at);
+}
+
+void plot_heatmap_draw(plot_canvas *canvas, plot_rect area, const plot_heatmap *map) {
+    plot_heatmap kept = *map;
+    attni_assert(map->rows > 0 && map->columns > 0);
+    if (plot_is_cramped(area)) kept.x_label = kept.y_label = kept.bar_label = kept.note = NULL;
+    cairo_save(canvas->cr);
+    trace_box(canvas, area);
+    cairo_clip(canvas->cr);
+    draw_in(canvas, area, &kept);
     cairo_restore(canvas->cr);
 }

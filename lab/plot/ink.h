@@ -16,7 +16,9 @@ struct plot_canvas {
     plot_format format;
     plot_theme theme;
     double width, height;
+    int pages; /* begun */
     outfile file;
+    GString *svg;          /* of a file that is not finished, else NULL */
     int write_errno;       /* of the first write that failed, or 0 */
     bool page_not_allowed; /* a second page was asked of a format that has one */
 };
@@ -47,11 +49,14 @@ typedef struct plot_type {
 } plot_type;
 
 plot_type plot_type_for(plot_rect area);
+/* Too small for data and words: then labels, legend and notes are left out. */
+bool plot_is_cramped(plot_rect area);
 
 typedef struct plot_size {
     double width, height;
 } plot_size;
 
+void plot_show_layout(plot_canvas *canvas, PangoLayout *layout, double x, double y);
 /* One line, not wrapped; text that is no valid markup is taken as it is. */
 plot_size plot_measure(plot_canvas *canvas, const plot_style *style, const char *text);
 /* In the middle of area from top to bottom, shrunk until it fits; nothing if it cannot. */
@@ -76,11 +81,16 @@ typedef struct plot_words {
 /* A value as its format writes it, with a true minus sign and no negative zero. */
 plot_words plot_number(const char *format, double value);
 
-/* A title over area, one or two lines; returns what is left of area below it. */
+/* Room for a title over area, one or two lines; 0 if there is none, or if it would take a third. */
+double plot_title_height(plot_canvas *canvas, plot_rect area, const plot_style *style,
+                         const char *title);
+/* Draws it at the top; returns what is left of area below it. */
 plot_rect plot_title(plot_canvas *canvas, plot_rect area, const plot_style *style,
                      const char *title);
 /* Height of a label that may take two lines of this width; 0 for NULL or "". */
 double plot_label_height(plot_canvas *canvas, double width, const plot_style *style,
                          const char *text);
+/* The size of type at which names of this width (measured at `size`) fit a slot; 0: turn them. */
+double plot_name_size(double size, double width, double slot);
 
 #endif

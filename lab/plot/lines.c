@@ -274,11 +274,13 @@ static plot_style legend_style(const plot_legend *legend) {
 
 static double row_height(const plot_legend *legend) { return 1.45 * legend->size; }
 
-/* Width of entry i with its sample; 0 if it has no name. */
+/* Width of entry i with its sample, a point more than measured so that rounding does not make it
+ * wrap; 0 if it has no name. */
 static double entry_width(plot_canvas *canvas, const plot_legend *legend, size_t i) {
     const plot_style style = legend_style(legend);
     if (legend_name(legend, i) == NULL) return 0;
-    return sample_width + sample_gap + plot_measure(canvas, &style, legend_name(legend, i)).width;
+    return sample_width + sample_gap + 1 +
+           plot_measure(canvas, &style, legend_name(legend, i)).width;
 }
 
 static void draw_entry(plot_canvas *canvas, const plot_legend *legend, size_t i, plot_rect row) {
@@ -292,8 +294,7 @@ static void draw_entry(plot_canvas *canvas, const plot_legend *legend, size_t i,
         plot_bar_fill(canvas, sample, legend->bar[i - legend->n_series].color,
                       i - legend->n_series);
     }
-    /* A point more than measured: rounding must not make the text wrap. */
-    const plot_rect words = plot_inset(row, sample_width + sample_gap, 0, -1, 0);
+    const plot_rect words = plot_inset(row, sample_width + sample_gap, 0, 0, 0);
     plot_text_middle(canvas, words, &style, legend_name(legend, i));
 }
 
@@ -305,14 +306,18 @@ plot_size plot_legend_column(plot_canvas *canvas, const plot_legend *legend) {
         size.width = fmax(size.width, width + 2 * padding);
         size.height += row_height(legend);
     }
+    if (size.height > 0) size.height += padding;
     return size;
 }
 
 void plot_legend_draw_column(plot_canvas *canvas, const plot_legend *legend, plot_rect box) {
     plot_set_rgb(canvas, plot_paper(canvas->theme));
     cairo_rectangle(canvas->cr, box.x, box.y, box.width, box.height);
-    cairo_fill(canvas->cr);
-    double y = box.y;
+    cairo_fill_preserve(canvas->cr);
+    plot_set_rgb(canvas, plot_grid_rgb(canvas->theme));
+    cairo_set_line_width(canvas->cr, 0.5);
+    cairo_stroke(canvas->cr);
+    double y = box.y + padding / 2;
     for (size_t i = 0; i < legend_length(legend); i++) {
         if (legend_name(legend, i) == NULL) continue;
         const plot_rect row = {box.x + padding, y, box.width - 2 * padding, row_height(legend)};

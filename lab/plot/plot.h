@@ -34,6 +34,8 @@ typedef struct plot_output {
 attn_status plot_open(const plot_output *output, plot_canvas **canvas, attn_error *err);
 /* PDF: the next page. */
 void plot_next_page(plot_canvas *canvas);
+/* PDF: an entry of the outline that readers show beside the pages, for the present one. Plain text. */
+void plot_bookmark(plot_canvas *canvas, const char *title);
 /* Finishes the file and frees the canvas (which may be NULL); reports what went wrong since open. */
 attn_status plot_close(plot_canvas *canvas, attn_error *err);
 plot_rect plot_page(const plot_canvas *canvas); /* the whole page */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.c - words on paper: measured first, wrapped to a width, shrunk to a height. All text is Pango
- * markup; what does not parse as markup is drawn as it is.
+/* text.c - words on paper: measured first, wrapped to a width, shrunk to a height. All text is
+ * Pango markup; what does not parse as markup is drawn as it is.
  * Called by: report, and lab/plot. Touches: the canvas. Tests: tests/lab/test_plot_text.c */
 #include "ink.h"
 
@@ -37,14 +37,15 @@ static void set_spacing(PangoLayout *layout, const PangoFontDescription *font,
     pango_font_metrics_unref(metrics);
 }
 
-/* width < 0: one line however long. */
+/* width < 0: one line however long. Sizes are cut to tenths, because every other one would stay in
+ * the cache of fonts. */
 static PangoLayout *lay_out(plot_canvas *canvas, const plot_style *style, const char *text,
                             double size, double width) {
     static const PangoAlignment align[] = {PANGO_ALIGN_LEFT, PANGO_ALIGN_CENTER, PANGO_ALIGN_RIGHT};
     PangoLayout *layout = pango_layout_new(canvas->pango);
     PangoFontDescription *font = pango_font_description_from_string(
         style->mono ? "DejaVu Sans Mono,monospace" : "Inter,sans-serif");
-    pango_font_description_set_size(font, (int)lround(size * PANGO_SCALE));
+    pango_font_description_set_size(font, (int)lround(floor(size * 10) / 10 * PANGO_SCALE));
     if (style->bold) pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
     if (style->italic) pango_font_description_set_style(font, PANGO_STYLE_ITALIC);
     pango_layout_set_font_description(layout, font);
@@ -95,10 +96,20 @@ static PangoLayout *fit(plot_canvas *canvas, plot_rect area, const plot_style *s
     return NULL;
 }
 
+/* Into a PNG as outlines: cairo would move each letter to a whole pixel and spoil its spacing. */
+void plot_show_layout(plot_canvas *canvas, PangoLayout *layout, double x, double y) {
+    cairo_move_to(canvas->cr, x, y);
+    if (canvas->format != PLOT_PNG) {
+        pango_cairo_show_layout(canvas->cr, layout);
+        return;
+    }
+    pango_cairo_layout_path(canvas->cr, layout);
+    cairo_fill(canvas->cr);
+}
+
 static void show(plot_canvas *canvas, PangoLayout *layout, double x, double y, plot_rgb color) {
     plot_set_rgb(canvas, color);
-    cairo_move_to(canvas->cr, x, y);
-    pango_cairo_show_layout(canvas->cr, layout);
+    plot_show_layout(canvas, layout, x, y);
 }
 
 /* In area, `drop` (0 top, 0.5 middle) of the free height above it; the height used. */
@@ -205,6 +216,8 @@ plot_type plot_type_for(plot_rect area) {
     return (plot_type){8, 7, 6};
 }
 
+bool plot_is_cramped(plot_rect area) { return area.width < 110 || area.height < 100; }
+
 double plot_label_height(plot_canvas *canvas, double width, const plot_style *style,
                          const char *text) {
     if (text == NULL || text[0] == 0) return 0;
@@ -212,10 +225,24 @@ double plot_label_height(plot_canvas *canvas, double width, const plot_style *st
     return fmin(plot_text_height(canvas, width, style, text), 2.2 * one);
 }
 
+double plot_name_size(double size, double width, double slot) {
+    const double air = 5, least = 0.75;
+    const double share = fmin((slot - air) / fmax(width, 1e-9), 1);
+    return share >= least ? share * size : 0;
+}
+
+static const double title_gap = 5;
+
+double plot_title_height(plot_canvas *canvas, plot_rect area, const plot_style *style,
+                         const char *title) {
+    const double height = plot_label_height(canvas, area.width, style, title);
+    return height == 0 || height > area.height / 3 ? 0 : height + title_gap;
+}
+
 plot_rect plot_title(plot_canvas *canvas, plot_rect area, const plot_style *style,
                      const char *title) {
-    const double height = plot_label_height(canvas, area.width, style, title), gap = 5;
-    if (height == 0 || height > area.height / 3) return area;
-    plot_text(canvas, (plot_rect){area.x, area.y, area.width, height}, style, title);
-    return plot_inset(area, 0, height + gap, 0, 0);
+    const double height = plot_title_height(canvas, area, style, title);
+    if (height == 0) return area;
+    plot_text(canvas, (plot_rect){area.x, area.y, area.width, height - title_gap}, style, title);
+    return plot_inset(area, 0, height, 0, 0);
 }

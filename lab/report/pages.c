@@ -43,9 +43,34 @@ static void put(const book *b, plot_rect *left, const plot_style *style, double 
     take(left, plot_text(b->canvas, *left, style, markup) + after);
 }
 
-static void begin_page(book *b) {
+/* Markup with subscripts: "d_k", "W_Q". The caller frees it with g_free(). */
+static char *with_subscripts(const char *markup) {
+    GRegex *index = g_regex_new("\\b([A-Za-z])_(k|v|Q|K|V|O|model)\\b", 0, 0, NULL);
+    char *text = g_regex_replace(index, markup, -1, 0, "\\1<sub>\\2</sub>", 0, NULL);
+    g_regex_unref(index);
+    return text;
+}
+
+/* Plain text as Pango markup. The caller frees it with g_free(). */
+static char *typeset(const char *plain) {
+    char *escaped = g_markup_escape_text(plain, -1);
+    char *markup = with_subscripts(escaped);
+    g_free(escaped);
+    return markup;
+}
+
+/* Plain text at the top of what is left. */
+static void put_plain(const book *b, plot_rect *left, const plot_style *style, double after,
+                      const char *plain) {
+    char *markup = typeset(plain);
+    put(b, left, style, after, markup);
+    g_free(markup);
+}
+
+static void begin_page(book *b, const char *title) {
     if (b->page > 0) plot_next_page(b->canvas);
     b->page++;
+    plot_bookmark(b->canvas, title);
 }
 
 static void put_footer(const book *b) {
@@ -63,11 +88,11 @@ static void put_footer(const book *b) {
 
 /* A new page with a title; what is left of it. */
 static plot_rect open_page(book *b, const char *title, const char *subtitle) {
-    begin_page(b);
+    begin_page(b, title);
     put_footer(b);
     plot_rect left = inside(b);
-    put(b, &left, &heading, 2, title);
-    put(b, &left, &(plot_style){.size = 10.5, .color = PLOT_FAINT}, GAP, subtitle);
+    put_plain(b, &left, &heading, 2, title);
+    put_plain(b, &left, &(plot_style){.size = 10.5, .color = PLOT_FAINT}, GAP, subtitle);
     return left;
 }
 
@@ -98,7 +123,7 @@ static void put_colophon(const book *b, plot_rect area) {
 
 static void draw_cover(book *b) {
     enum { SIDE = 72, COLUMN = 380 };
-    begin_page(b);
+    begin_page(b, "Self-Attention");
     const plot_rect page = plot_page(b->canvas);
     const double square = fmin(page.width - 3 * SIDE - COLUMN + 24, page.height - 2 * SIDE);
     plot_rect left = {SIDE, (page.height - square) / 2, COLUMN, square};
@@ -134,7 +159,7 @@ static void put_finding(const book *b, plot_rect *left, const char *number,
         .size = 11.5, .bold = true, .color = color_of(result->finding.verdict)};
     const plot_style where = {.size = 9, .color = PLOT_FAINT, .align = PLOT_RIGHT};
     const double width = left->width - NUMBER - VERDICT - WHERE - GAP;
-    char *headline = g_markup_escape_text(result->finding.headline, -1);
+    char *headline = typeset(result->finding.headline);
     const double height = plot_text_height(b->canvas, width, &body, headline);
     const plot_rect row = take(left, height + AIR);
     plot_text(b->canvas, (plot_rect){row.x, row.y - 4, NUMBER, 24}, &big, number);
@@ -156,20 +181,28 @@ static bool is_numbered(const lab_result *result) {
     return false;
 }
 
+static size_t count_numbered(const lab_report *report) {
+    size_t n = 0;
+    for (size_t i = 0; i < report->n; i++) n += is_numbered(&report->result[i]);
+    return n;
+}
+
 static void draw_summary(book *b) {
+    if (count_numbered(b->report) == 0) return;
     plot_rect left =
         open_page(b, "Summary of Findings",
                   "The seven findings of document 000, with the numbers measured here. "
                   "Right: the page that shows it.");
     for (int i = 0; i < LAB_FINDINGS; i++) {
         const lab_result *result = lab_report_find(b->report, lab_finding_ids[i]);
-        char number[8];
+        char number[12];
         snprintf(number, sizeof number, "%d", i + 1);
         if (result) put_finding(b, &left, number, result);
     }
 }
 
 static void draw_further(book *b) {
+    if (count_numbered(b->report) == b->report->n) return;
     plot_rect left =
         open_page(b, "Further findings", "What the figures beyond document 000's list show.");
     for (size_t i = 0; i < b->report->n; i++) {
@@ -190,9 +223,12 @@ static const plot_style see_style = {.size = 9.5};
 
 static void write_notes(const book *b, const lab_result *result, double width, notes *n) {
     const lab_experiment *e = result->experiment;
+    char *text = with_subscripts(result->finding.text), *method = with_subscripts(e->method);
     char *command = g_markup_escape_text(e->command, -1);
-    snprintf(n->see, sizeof n->see, "<b>What to see.</b> %s", result->finding.text);
-    snprintf(n->how, sizeof n->how, "<b>Method.</b> %s\n<tt>%s</tt>", e->method, command);
+    snprintf(n->see, sizeof n->see, "<b>What to see.</b> %s", text);
+    snprintf(n->how, sizeof n->how, "<b>Method.</b> %s\n<tt>%s</tt>", method, command);
+    g_free(text);
+    g_free(method);
     g_free(command);
     n->width_see = width * 0.57;
     n->width_how = width * 0.40;
@@ -216,9 +252,9 @@ static void draw_figure_page(book *b, const lab_result *result) {
 }
 
 void lab_figure_draw(const lab_result *result, plot_canvas *canvas) {
+    const book b = {.canvas = canvas};
     plot_rect left = plot_inset(plot_page(canvas), 20, 16, 20, 14);
-    const plot_style title = {.size = 13, .bold = true};
-    take(&left, plot_text(canvas, left, &title, result->experiment->title) + 8);
+    put_plain(&b, &left, &(plot_style){.size = 13, .bold = true}, 8, result->experiment->title);
     result->experiment->draw(&result->data, canvas, left);
 }
 
@@ -247,10 +283,10 @@ static void put_row(const book *b, plot_rect row, const plot_style *style,
               PLOT_FAINT, 0.3);
 }
 
-static plot_rect open_corrections(book *b) {
+static plot_rect open_corrections(book *b, bool first) {
     static const char *const titles[CELLS] = {"Id", "Subject", "Stated", "Computed", "Why"};
     const plot_style style = {.size = 8.5, .bold = true};
-    plot_rect left = open_page(b, "Corrections to the documents",
+    plot_rect left = open_page(b, first ? "Corrections to the documents" : "Corrections, continued",
                                "What they state and what the computation gives. `attn verify` "
                                "prints every statement, also those that hold.");
     put_row(b, take(&left, 14), &style, titles);
@@ -265,10 +301,10 @@ static void draw_corrections(book *b) {
         char *cell[CELLS];
         const char *const raw[CELLS] = {c->claim->id, c->claim->subject, c->claim->stated,
                                         c->outcome.computed, c->outcome.why};
-        for (int k = 0; k < CELLS; k++) cell[k] = g_markup_escape_text(raw[k], -1);
+        for (int k = 0; k < CELLS; k++) cell[k] = typeset(raw[k]);
         const char *const *text = (const char *const *)cell;
         const double width = inside(b).width, height = row_height(b, width, text);
-        if (left.height < height + 8) left = open_corrections(b);
+        if (left.height < height + 8) left = open_corrections(b, i == 0);
         put_row(b, take(&left, height), &small, text);
         take(&left, 5);
         for (int k = 0; k < CELLS; k++) g_free(cell[k]);
@@ -282,7 +318,7 @@ static void put_fact(const book *b, plot_rect *left, const char *name, const cha
     enum { NAME = 96 };
     const plot_style bold = {.size = 9.5, .bold = true};
     const plot_style plain = {.size = 9.5};
-    char *escaped = g_markup_escape_text(text, -1);
+    char *escaped = typeset(text);
     const plot_rect cell = {left->x + NAME, left->y, left->width - NAME, left->height};
     plot_text(b->canvas, (plot_rect){left->x, left->y, NAME, 16}, &bold, name);
     take(left, plot_text(b->canvas, cell, &plain, escaped) + 5);
@@ -345,7 +381,7 @@ int lab_pages_draw(const lab_report_options *options, const lab_report *report,
     book b = {.options = options, .report = report, .canvas = canvas};
     draw_cover(&b);
     draw_summary(&b);
-    if (report->n > LAB_FINDINGS) draw_further(&b);
+    draw_further(&b);
     for (size_t i = 0; i < report->n; i++) draw_figure_page(&b, &report->result[i]);
     draw_corrections(&b);
     draw_method(&b);

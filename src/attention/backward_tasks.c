@@ -86,33 +86,18 @@ static void hide_rest(const attni_back_task *s, const attni_back_panel *p, const
 static void visit_tile(const attni_back_task *s, attni_back_panel *p, const attni_tile *t) {
     const attni_backward_plan *plan = s->plan;
     const attni_plan *f = &plan->forward;
-    const attn_args *a = f->args;
     const attni_backward_layout *l = &plan->layout;
     const size_t column = (size_t)p->column * f->real_size;
+    const attni_meeting meeting = {.plan = f,
+                                   .rows = &p->rows,
+                                   .vecs = p->vecs,
+                                   .first = t->first,
+                                   .view = s->view,
+                                   .scratch = attni_back_row_scratch(s)};
     attni_changes changes;
-    attni_changes_begin(&changes, &(attni_meeting){.plan = f,
-                                                   .rows = &p->rows,
-                                                   .vecs = p->vecs,
-                                                   .first = t->first,
-                                                   .view = s->view,
-                                                   .scratch = attni_back_row_scratch(s)});
-    const attni_backward_visit visit = {
-        .visit = {.vecs = p->vecs,
-                  .n_segments = s->view->n_segments,
-                  .segments = s->view->segments,
-                  .n_keys = s->view->n_keys,
-                  .first = !p->started,
-                  .prefetch = !f->half && p->column == 0,
-                  .d_k = a->q.shape[3],
-                  .d_v = a->v.shape[3],
-                  .q_t = p->q_t,
-                  .k = t->k,
-                  .v = t->v,
-                  .k_stride = t->k_stride,
-                  .v_stride = t->v_stride,
-                  .allow = s->view->all ? NULL : s->view->allow,
-                  .modify = changes.modified ? &changes.modify : NULL,
-                  .dropout = changes.dropped ? &changes.dropout : NULL},
+    attni_changes_begin(&changes, &meeting);
+    attni_backward_visit visit = {
+        .visit = {.first = !p->started, .prefetch = !f->half && p->column == 0, .q_t = p->q_t},
         .do_t = p->do_t,
         .whole = p->whole,
         .inverse = p->inverse,
@@ -125,6 +110,7 @@ static void visit_tile(const attni_back_task *s, attni_back_panel *p, const attn
         .keep = s->scratch + l->keep,
         .dq_t = plan->want_dq ? p->dq_t : NULL,
     };
+    attni_visit_meet(&visit.visit, &meeting, t, &changes);
     f->kernels->backward(&visit);
     p->started = true;
     if (plan->want_dbias) add_dbias(s, p, t->first, visit.dz);

@@ -109,6 +109,27 @@ static inline attni_tile attni_tile_at(const attni_key_source *from, int64_t fir
                         .v_stride = (ptrdiff_t)a->v.stride[2]};
 }
 
+/* Tells a kernel what both passes tell it when a panel meets tile t; `changes` has begun with the
+ * meeting. Field by field, because gcc would copy a struct made here. */
+static inline void attni_visit_meet(attni_visit *visit, const attni_meeting *meeting,
+                                    const attni_tile *t, const attni_changes *changes) {
+    const attn_args *a = meeting->plan->args;
+    const attni_view *view = meeting->view;
+    visit->vecs = meeting->vecs;
+    visit->n_segments = view->n_segments;
+    visit->segments = view->segments;
+    visit->n_keys = view->n_keys;
+    visit->d_k = a->q.shape[3];
+    visit->d_v = a->v.shape[3];
+    visit->k = t->k;
+    visit->v = t->v;
+    visit->k_stride = t->k_stride;
+    visit->v_stride = t->v_stride;
+    visit->allow = view->all ? NULL : view->allow;
+    visit->modify = changes->modified ? &changes->modify : NULL;
+    visit->dropout = changes->dropped ? &changes->dropout : NULL;
+}
+
 static inline void attni_store_real(void *array, size_t real_size, int64_t x, double value) {
     if (real_size == sizeof(double)) {
         ((double *)array)[x] = value;

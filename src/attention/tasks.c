@@ -88,35 +88,21 @@ static void save_weights(const task_state *s, const panel *p, int64_t first) {
 }
 
 static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool prefetch) {
-    const attn_args *a = s->plan->args;
+    const attni_meeting meeting = {.plan = s->plan,
+                                   .rows = &p->rows,
+                                   .vecs = p->vecs,
+                                   .first = t->first,
+                                   .view = s->view,
+                                   .scratch = row_scratch(s)};
     attni_changes changes;
-    attni_changes_begin(&changes, &(attni_meeting){.plan = s->plan,
-                                                   .rows = &p->rows,
-                                                   .vecs = p->vecs,
-                                                   .first = t->first,
-                                                   .view = s->view,
-                                                   .scratch = row_scratch(s)});
-    const attni_visit visit = {
-        .vecs = p->vecs,
-        .n_segments = s->view->n_segments,
-        .segments = s->view->segments,
-        .n_keys = s->view->n_keys,
-        .first = !p->visited,
-        .prefetch = prefetch,
-        .d_k = a->q.shape[3],
-        .d_v = a->v.shape[3],
-        .q_t = p->q_t,
-        .k = t->k,
-        .v = t->v,
-        .k_stride = t->k_stride,
-        .v_stride = t->v_stride,
-        .allow = s->view->all ? NULL : s->view->allow,
-        .modify = changes.modified ? &changes.modify : NULL,
-        .dropout = changes.dropped ? &changes.dropout : NULL,
-        .scores = s->scratch + s->plan->layout.scores,
-        .o_t = p->o_t,
-        .stats = p->stats,
-    };
+    attni_changes_begin(&changes, &meeting);
+    attni_visit visit = {.first = !p->visited,
+                         .prefetch = prefetch,
+                         .q_t = p->q_t,
+                         .scores = s->scratch + s->plan->layout.scores,
+                         .o_t = p->o_t,
+                         .stats = p->stats};
+    attni_visit_meet(&visit, &meeting, t, &changes);
     s->plan->kernels->visit(&visit);
     p->visited = true;
     if (s->saved) save_weights(s, p, t->first);

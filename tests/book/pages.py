@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of docs/book as data: fenced blocks, commands with the output shown under them, links. A console block holds
 lines that begin with "$ " and, under each, its output; a last line "..." says that more follows."""
+import os
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "docs" / "book"
+ATTN = os.path.abspath(os.environ.get("ATTN", ROOT / "build" / "release" / "cli" / "attn"))
 LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 
 

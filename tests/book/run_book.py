@@ -15,12 +15,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pages import BOOK, commands, pages, programs
+from pages import ATTN, BOOK, commands, pages, programs
 
-ATTN = os.path.abspath(os.environ.get("ATTN", "attn"))
 MORE = "..."
 # What training and differences give depends on the last bits, and these on fused multiply-add.
-LAST_BITS = re.compile(r"\battn (train|attend|gradcheck)\b|report\.txt|sense\.txt")
+LAST_BITS = re.compile(r"\battn (train|attend|gradcheck|report|verify)\b|report\.txt|sense\.txt")
 
 
 def has_fused_multiply_add():
@@ -29,13 +28,13 @@ def has_fused_multiply_add():
 
 
 def environment(folder):
-    """A plain one, in which attn and cc are those under test."""
+    """A plain one, in which attn and cc are those under test. Outputs are indented by two in a terminal of 80 columns."""
     tools = Path(folder, ".tools")
     tools.mkdir()
     (tools / "attn").symlink_to(ATTN)
     (tools / "cc").symlink_to(os.environ.get("CC", "/usr/bin/cc"))
     kept = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
-    return dict(kept, PATH="%s:/usr/bin:/bin" % tools, HOME=folder, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="100")
+    return dict(kept, PATH="%s:/usr/bin:/bin" % tools, HOME=folder, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="78")
 
 
 def run(line, folder, env):

@@ -6,15 +6,13 @@ import subprocess
 import sys
 import unittest
 
-from pages import ROOT
+from pages import ATTN, ROOT
 
-ATTN = os.path.abspath(os.environ.get("ATTN", "attn"))
 SPEC = ROOT.parent / "shared" / "SPEC.md"
 COUNTS = {"S000": 21, "S001": 46, "S002": 21, "S003": 18, "S004": 13}  # of each document
 ROW = re.compile(r"^\| (S00\d-\d+) \| (.+?) \| (.+?) \| (.+) \|$")
 SPEC_ROW = re.compile(r"^\| (S00\d-\d+) \| .* \| ([^|]+?) \|$")
 CODE = re.compile(r"`([^`]+)`")
-COMING = {"trace", "report"}
 FOLDERS = ("docs/", "include/", "src/", "cli/", "lab/", "tests/")
 
 
@@ -56,14 +54,19 @@ class Coverage(unittest.TestCase):
                 if not code.startswith("attn "):
                     continue
                 words = code.split()
-                if words[1] in COMING:
-                    continue
                 known.setdefault(words[1], help_of(words[1]))
                 self.assertIsNotNone(known[words[1]], "%s: %s" % (name, code))
                 for option in words[2:]:
                     if option.startswith("--"):
                         self.assertIn(option, known[words[1]], "%s: %s" % (name, code))
         self.assertGreater(len(known), 8)
+
+    def test_every_figure_named_is_in_the_report(self):
+        done = subprocess.run([ATTN, "report", "--list"], stdout=subprocess.PIPE, check=True)
+        known = {line.split()[0] for line in done.stdout.decode().splitlines() if line}
+        named = {word for row in rows() for word in re.findall(r"`attn report --only (\w+)`", row[3])}
+        self.assertLessEqual(named, known)
+        self.assertGreaterEqual(len(named), 12)
 
     def test_header_functions_named_exist(self):
         header = (ROOT / "include" / "attn" / "attn.h").read_text(encoding="utf-8")

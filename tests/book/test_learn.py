@@ -11,9 +11,8 @@ import time
 import unittest
 import unittest.mock
 
-from pages import BOOK, pages
+from pages import ATTN, BOOK, pages
 
-ATTN = os.path.abspath(os.environ.get("ATTN", "attn"))
 
 
 def learn(*args, expect=0, **variables):
@@ -193,11 +192,13 @@ class Quiz(unittest.TestCase):
     def test_command_of_a_wrong_choice_runs_there_and_then(self):
         terminal = Terminal("learn", "quiz")
         terminal.read_until(PROMPT)
-        wrong = next(c for c in self.items[0]["choices"] if c["command"])
+        wrong = next(c for c in self.items[0]["choices"] if c["command"] and not c["right"])
         terminal.type(wrong["letter"])
         self.assertIn("$ " + wrong["command"], terminal.read_until("[y/N]"))
         terminal.type("y")
-        self.assertIn("0.401112", terminal.read_until(PROMPT))
+        alone = subprocess.run([ATTN, *wrong["command"].split()[1:]], env={**os.environ, "NO_COLOR": "1", "COLUMNS": "80"},
+                               stdout=subprocess.PIPE, check=True).stdout.decode()
+        self.assertIn(alone, terminal.read_until(PROMPT))
         terminal.type("q")
         self.assertEqual(terminal.close()[1], 0)
 

@@ -58,9 +58,13 @@ TEST(learn_code_is_indented_and_not_joined) {
     CHECK_STR(render("```console\n$ a  b\n*x*\n\n```\nend\n", 40), "  $ a  b\n  *x*\n\nend\n");
 }
 
+TEST(learn_code_that_fits_only_without_an_indent_has_none) {
+    CHECK_STR(render("```\nabcdefghi\nx\n```\n", 9), "abcdefghi\nx\n");
+}
+
 TEST(learn_code_wider_than_the_terminal_goes_on_below) {
-    CHECK_STR(render("```\nabcdefgh\n```\n", 9), "  abcdefg\n  h\n");
-    CHECK_STR(render("```\nabcde fgh\n```\n", 9), "  abcde\n   fgh\n");
+    CHECK_STR(render("```\nabcdefghij\n```\n", 9), "  abcdefg\n  hij\n");
+    CHECK_STR(render("```\nabcde fghi\n```\n", 9), "  abcde\n   fghi\n");
 }
 
 TEST(learn_marks_and_links_become_their_text) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """attn trace: numbers against golden.json and the plain definition, JSON and Markdown as other programs
 read them, the dialogue on a pseudo-terminal, and what is refused."""
+import fcntl
 import json
 import math
 import os
@@ -229,6 +230,14 @@ class Text(TraceTest):
         self.assertIn("weights, head 2", out)
         self.assertNotIn("head 1", out)
 
+    def test_many_heads_are_cut_and_said_so(self):
+        out = self.run_attn("trace", "a b", "--heads", "16", "--d-model", "16", "--step", "weights")[0]
+        self.assertIn("weights, head 8", out)
+        self.assertNotIn("weights, head 9", out)
+        self.assertIn("... and 8 more heads; --head N shows one", out)
+        page = self.run_attn("trace", "a b", "--heads", "16", "--d-model", "16", "--markdown")[0]
+        self.assertIn("Of 16 heads the first 8 are shown.", page)
+
     def test_letters_are_counted_not_bytes(self):
         out = self.run_attn("trace", "für dich", "--step", "x")[0]
         rows = [line for line in out.splitlines() if re.match(r"  (für|dich) ", line)]
@@ -316,7 +325,7 @@ class Terminal:
 
     def __init__(self, *args, rows=40, columns=80):
         self.master, slave = pty.openpty()
-        termios.tcsetwinsize(slave, (rows, columns))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.slave = slave
         self.before = termios.tcgetattr(slave)
         environment = dict(os.environ, TERM="xterm", NO_COLOR="1")

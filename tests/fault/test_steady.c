@@ -46,16 +46,23 @@ static void arena_free(void *user, void *ptr) {
     ((arena *)user)->live -= size;
 }
 
+static attn_ctx *current; /* in the arena; a failed test leaves it, with its threads */
+
+static void end_ctx(void) {
+    attn_ctx_destroy(current);
+    current = NULL;
+}
+
 static attn_ctx *new_ctx(int threads) {
     attn_ctx_options o;
-    attn_ctx *ctx = NULL;
     attn_ctx_options_init(&o);
+    end_ctx();
     the_arena.n_allocs = 0;
     the_arena.live = the_arena.peak = the_arena.used = 0;
     o.threads = threads;
     o.alloc = (attn_alloc){.alloc = arena_alloc, .free = arena_free, .user = &the_arena};
-    if (attn_ctx_create(&o, &ctx, NULL) != ATTN_OK) abort();
-    return ctx;
+    if (attn_ctx_create(&o, &current, NULL) != ATTN_OK) abort();
+    return current;
 }
 
 /* Allocations of both kinds since the last call of watch(). */
@@ -71,27 +78,54 @@ static attn_status forward(attn_ctx *ctx) {
     return attn_forward(ctx, &s.args, &s.out, &s.lse, NULL);
 }
 
+/* And the gradients of everything that the scene has. */
+static attn_status forward_and_backward(attn_ctx *ctx) {
+    static double dq[SCENE_ELEMENTS], dk[SCENE_ELEMENTS], dv[SCENE_ELEMENTS]; /* any dtype */
+    static double dbias[SCENE_N * SCENE_N], dsinks[SCENE_H], dscale;
+    const attn_results results = {.out = s.out, .lse = s.lse, .dout = s.args.q};
+    attn_gradients g;
+    attn_gradients_init(&g);
+    g.dq = s.args.q;
+    g.dq.data = dq;
+    g.dk = s.args.k;
+    g.dk.data = dk;
+    g.dv = s.args.v;
+    g.dv.data = dv;
+    g.dbias = s.args.bias;
+    g.dbias.dtype = ATTN_F64;
+    if (s.args.bias.data) g.dbias.data = dbias;
+    g.dsinks = s.args.sinks ? dsinks : NULL;
+    g.dscale = &dscale;
+    const attn_status status = forward(ctx);
+    if (status != ATTN_OK) return status;
+    return attn_backward(ctx, &s.args, &results, &g, NULL);
+}
+
 /* ------------------------------------------------------------------------------------ the facts */
 
-static void check_second_call(int threads) {
+static void check_second_call(attn_status (*call)(attn_ctx *), int threads) {
     attn_mask *pattern = NULL;
     CHECK_INT(attn_mask_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
     for (int kind = 0; kind < SCENE_KINDS; kind++) {
         attn_ctx *ctx = new_ctx(threads);
         scene_begin(&s, kind, pattern);
         watch();
-        CHECK_INT(forward(ctx), ATTN_OK);
+        CHECK_INT(call(ctx), ATTN_OK);
         CHECK(allocations() > 0); /* the first call takes scratch */
         watch();
-        CHECK_INT(forward(ctx), ATTN_OK);
+        CHECK_INT(call(ctx), ATTN_OK);
         CHECK_MSG(allocations() == 0, "kind %d: %ld allocations", kind, allocations());
-        attn_ctx_destroy(ctx);
+        end_ctx();
     }
     attn_mask_destroy(pattern);
 }
 
-TEST(second_call_allocates_nothing) { check_second_call(1); }
-TEST(second_call_on_threads_allocates_nothing) { check_second_call(THREADS); }
+TEST(second_call_allocates_nothing) { check_second_call(forward, 1); }
+TEST(second_call_on_threads_allocates_nothing) { check_second_call(forward, THREADS); }
+TEST(second_backward_allocates_nothing) { check_second_call(forward_and_backward, 1); }
+TEST(second_backward_on_threads_allocates_nothing) {
+    check_second_call(forward_and_backward, THREADS);
+}
 
 enum dimension { ROWS, ROWS_OF_ONE_HEAD, KEYS, HEADS, BATCHES, COLUMNS };
 
@@ -139,7 +173,7 @@ static void check_smaller(enum dimension what, int64_t most, int64_t step) {
             CHECK_MSG(allocations() == 0, "%d threads: %lld allocates after %lld", threads,
                       (long long)n, (long long)most);
         }
-        attn_ctx_destroy(ctx);
+        end_ctx();
     }
 }
 
@@ -162,7 +196,7 @@ TEST(second_inspection_allocates_nothing) {
     CHECK_INT(attn_inspect(ctx, &s.args, &s.what, NULL), ATTN_OK);
     CHECK_INT(forward(ctx), ATTN_OK);
     CHECK_INT(allocations(), 0);
-    attn_ctx_destroy(ctx);
+    end_ctx();
 }
 
 TEST(context_with_an_allocator_never_calls_malloc) {
@@ -171,7 +205,7 @@ TEST(context_with_an_allocator_never_calls_malloc) {
     scene_begin(&s, 4, NULL);
     CHECK_INT(forward(ctx), ATTN_OK);
     CHECK_INT(attn_inspect(ctx, &s.args, &s.what, NULL), ATTN_OK);
-    attn_ctx_destroy(ctx);
+    end_ctx();
     CHECK_INT(heap_allocs(), 0);
     CHECK_INT(the_arena.live, 0);
 }
@@ -193,7 +227,7 @@ TEST(forward_in_a_workspace_never_allocates) {
         CHECK_INT(forward(ctx), ATTN_OK);
         CHECK_INT(allocations(), 0);
         for (size_t e = bytes; e < bytes + 64; e++) CHECK_INT(workspace[e], 0x5a);
-        attn_ctx_destroy(ctx);
+        end_ctx();
     }
     attn_mask_destroy(pattern);
 }
@@ -217,7 +251,7 @@ TEST(scratch_of_a_long_dense_problem_is_below_16_mib) {
     CHECK_INT(attn_cost(ctx, &a, &cost, NULL), ATTN_OK);
     CHECK_MSG(cost.bytes_scratch > 0 && cost.bytes_scratch < 16 * MIB, "%.0f bytes",
               cost.bytes_scratch);
-    attn_ctx_destroy(ctx);
+    end_ctx();
 }
 
 TEST(scratch_does_not_grow_with_the_length) {
@@ -227,7 +261,7 @@ TEST(scratch_does_not_grow_with_the_length) {
     CHECK_INT(attn_cost(ctx, &a, &costs[0], NULL), ATTN_OK);
     CHECK_INT(attn_cost(ctx, &b, &costs[1], NULL), ATTN_OK);
     CHECK_NEAR(costs[0].bytes_scratch, costs[1].bytes_scratch, 0);
-    attn_ctx_destroy(ctx);
+    end_ctx();
 }
 
 /* A window makes it quick; the scratch is that of the dense problem. */
@@ -244,7 +278,7 @@ TEST(long_forward_stays_below_16_mib) {
     CHECK_INT(heap_allocs(), 0);
     CHECK_MSG(the_arena.peak < 16 * MIB, "%zu bytes", the_arena.peak);
     for (int e = 0; e < LONG * D; e += 997) CHECK(o[e] >= 0 && o[e] <= 1);
-    attn_ctx_destroy(ctx);
+    end_ctx();
     free(x);
     free(o);
 }

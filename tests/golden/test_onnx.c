@@ -1,73 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_onnx.c - the 87 Attention cases of the ONNX conformance vectors (cases.json + .npy files,
- * found in CONFORMANCE_DIR or $ATTN_CONFORMANCE) through attn_forward(), attn_reference() and, for
- * qk_matmul_output, attn_inspect(). What ONNX says -> how attn says it: past_key/past_value are
- * joined in front, offset = their length; nonpad_kv_seqlen = len_k, offset = len_k - n_q; 3-d
- * inputs are (B, n, H, d) views. Gates relative to max(1, |x|): f32 2e-6, f16 1e-3. */
-#include "check.h"
-#include "npy_read.h"
+/* test_onnx.c - the 87 Attention cases of the ONNX conformance vectors (onnx.h) through
+ * attn_forward(), attn_reference() and, for qk_matmul_output, attn_inspect(). What ONNX says -> how
+ * attn says it: past_key/past_value are joined in front, offset = their length; nonpad_kv_seqlen =
+ * len_k, offset = len_k - n_q; 3-d inputs are (B, n, H, d) views. Gates relative to max(1, |x|):
+ * f32 2e-6, f16 1e-3. */
+#include "onnx.h"
 #include "ref/reference.h"
 
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { ATTENTION_CASES = 87, QK_CASES = 18 };
 
-typedef struct onnx_case {
+typedef struct attention_case {
     const json_t *json;
     const char *name;
     npy_array Q, K, V, mask, past_key, past_value, nonpad; /* inputs; data NULL if absent */
     npy_array Y, present_key, present_value, qk;           /* outputs; data NULL if absent */
     npy_array keys, values; /* past and new together, (B, H_kv, n_k, d) */
     attn_args args;
-} onnx_case;
+} attention_case;
 
-static const char *folder(void) {
-    const char *named = getenv("ATTN_CONFORMANCE");
-    return named && *named ? named : CONFORMANCE_DIR;
+static void read_arrays(attention_case *c) {
+    onnx_read(c->json, "inputs", "Q", &c->Q);
+    onnx_read(c->json, "inputs", "K", &c->K);
+    onnx_read(c->json, "inputs", "V", &c->V);
+    onnx_read(c->json, "inputs", "attn_mask", &c->mask);
+    onnx_read(c->json, "inputs", "past_key", &c->past_key);
+    onnx_read(c->json, "inputs", "past_value", &c->past_value);
+    onnx_read(c->json, "inputs", "nonpad_kv_seqlen", &c->nonpad);
+    onnx_read(c->json, "outputs", "Y", &c->Y);
+    onnx_read(c->json, "outputs", "present_key", &c->present_key);
+    onnx_read(c->json, "outputs", "present_value", &c->present_value);
+    onnx_read(c->json, "outputs", "qk_matmul_output", &c->qk);
 }
 
-static const json_t *cases(void) {
-    static json_t *root;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/cases.json", folder());
-    if (!root) root = json_load_file(path, 0, NULL);
-    return json_object_get(root, "cases");
-}
-
-#define SKIP_WITHOUT_CASES()                                                                       \
-    if (!cases()) SKIP("no conformance vectors in %s (set ATTN_CONFORMANCE)", folder())
-
-/* ------------------------------------------------------------------------------------- reading */
-
-/* Absent is fine; unreadable is a failure. */
-static void read_array(const onnx_case *c, const char *group, const char *key, npy_array *array) {
-    const json_t *entry = json_object_get(json_object_get(c->json, group), key);
-    const char *file = json_string_value(json_object_get(entry, "file"));
-    char path[4096];
-    *array = (npy_array){0};
-    if (!file) return;
-    snprintf(path, sizeof path, "%s/%s", folder(), file);
-    if (!npy_read(path, array))
-        check_failed(__FILE__, __LINE__, "%s: cannot read %s", c->name, path);
-}
-
-static void read_arrays(onnx_case *c) {
-    read_array(c, "inputs", "Q", &c->Q);
-    read_array(c, "inputs", "K", &c->K);
-    read_array(c, "inputs", "V", &c->V);
-    read_array(c, "inputs", "attn_mask", &c->mask);
-    read_array(c, "inputs", "past_key", &c->past_key);
-    read_array(c, "inputs", "past_value", &c->past_value);
-    read_array(c, "inputs", "nonpad_kv_seqlen", &c->nonpad);
-    read_array(c, "outputs", "Y", &c->Y);
-    read_array(c, "outputs", "present_key", &c->present_key);
-    read_array(c, "outputs", "present_value", &c->present_value);
-    read_array(c, "outputs", "qk_matmul_output", &c->qk);
-}
-
-static void free_arrays(onnx_case *c) {
+static void free_arrays(attention_case *c) {
     npy_array *const all[] = {
         &c->Q,          &c->K,      &c->V,     &c->mask,        &c->past_key,
         &c->past_value, &c->nonpad, &c->Y,     &c->present_key, &c->present_value,
@@ -75,22 +42,12 @@ static void free_arrays(onnx_case *c) {
     for (size_t n = 0; n < sizeof all / sizeof all[0]; n++) npy_free(all[n]);
 }
 
-static double attribute(const onnx_case *c, const char *key, double otherwise) {
-    const json_t *value = json_object_get(json_object_get(c->json, "attributes"), key);
+static double attribute(const attention_case *c, const char *key, double otherwise) {
+    const json_t *value = onnx_attribute(c->json, key);
     return value ? json_number_value(value) : otherwise;
 }
 
 /* --------------------------------------------------------------------- from case to problem */
-
-/* (B, H, n, d) as it is, (B, n, H*d) as a view of the same shape. */
-static attn_tensor view(const npy_array *x, int64_t heads) {
-    if (x->rank == 4) {
-        return attn_tensor_bhsd(x->data, x->dtype, x->shape[0], x->shape[1], x->shape[2],
-                                x->shape[3]);
-    }
-    return attn_tensor_bshd(x->data, x->dtype, x->shape[1], heads, x->shape[2],
-                            x->shape[3] / heads);
-}
 
 static void copy_rows(const attn_tensor *from, const attn_tensor *to, int64_t first) {
     for (int64_t b = 0; b < from->shape[0]; b++) {
@@ -108,7 +65,7 @@ static void copy_rows(const attn_tensor *from, const attn_tensor *to, int64_t fi
 /* past rows followed by new rows; the copy is exact in every dtype. */
 static attn_tensor join(const npy_array *past, attn_tensor fresh, npy_array *joined) {
     if (!past->data) return fresh;
-    const attn_tensor old = view(past, 0);
+    const attn_tensor old = onnx_view(past, 0);
     const int64_t n = old.shape[2] + fresh.shape[2];
     const size_t count = (size_t)(fresh.shape[0] * fresh.shape[1] * n * fresh.shape[3]);
     joined->data = calloc(count, attn_dtype_size(fresh.dtype));
@@ -120,7 +77,7 @@ static attn_tensor join(const npy_array *past, attn_tensor fresh, npy_array *joi
 }
 
 /* A Boolean mask allows, a float mask is added; either lines up with the scores from the right. */
-static void set_mask(onnx_case *c) {
+static void set_mask(attention_case *c) {
     const npy_array *m = &c->mask;
     if (!m->data) return;
     const attn_tensor t =
@@ -132,14 +89,14 @@ static void set_mask(onnx_case *c) {
     }
 }
 
-static void set_args(onnx_case *c) {
+static void set_args(attention_case *c) {
     const int64_t H = (int64_t)attribute(c, "q_num_heads", 1);
     const int64_t H_kv = (int64_t)attribute(c, "kv_num_heads", 1);
     attn_args *a = &c->args;
     attn_args_init(a);
-    a->q = view(&c->Q, H);
-    a->k = join(&c->past_key, view(&c->K, H_kv), &c->keys);
-    a->v = join(&c->past_value, view(&c->V, H_kv), &c->values);
+    a->q = onnx_view(&c->Q, H);
+    a->k = join(&c->past_key, onnx_view(&c->K, H_kv), &c->keys);
+    a->v = join(&c->past_value, onnx_view(&c->V, H_kv), &c->values);
     a->scale = attribute(c, "scale", ATTN_SCALE_AUTO);
     a->softcap = attribute(c, "softcap", 0);
     a->causal = attribute(c, "is_causal", 0) != 0;
@@ -154,7 +111,7 @@ static void set_args(onnx_case *c) {
 
 /* ----------------------------------------------------------------------------------- comparing */
 
-static void compare(const onnx_case *c, const char *what, const attn_tensor *x,
+static void compare(const attention_case *c, const char *what, const attn_tensor *x,
                     const attn_tensor *want) {
     const double gate = want->dtype == ATTN_F16 ? 1e-3 : 2e-6;
     for (int64_t e = 0; e < x->shape[0] * x->shape[1] * x->shape[2] * x->shape[3]; e++) {
@@ -177,10 +134,10 @@ static attn_tensor room(const attn_tensor *t, attn_dtype dtype) {
     return attn_tensor_bhsd(data, dtype, n[0], n[1], n[2], n[3]);
 }
 
-typedef void examine(attn_ctx *ctx, onnx_case *c);
+typedef void examine(attn_ctx *ctx, attention_case *c);
 
-static void examine_output(attn_ctx *ctx, onnx_case *c) {
-    const attn_tensor want = view(&c->Y, c->args.q.shape[1]);
+static void examine_output(attn_ctx *ctx, attention_case *c) {
+    const attn_tensor want = onnx_view(&c->Y, c->args.q.shape[1]);
     const attn_tensor out = room(&want, want.dtype);
     attn_error err = {0};
     const attn_status status = ctx ? attn_forward(ctx, &c->args, &out, NULL, &err)
@@ -190,8 +147,8 @@ static void examine_output(attn_ctx *ctx, onnx_case *c) {
     free(out.data);
 }
 
-static void examine_qk(attn_ctx *ctx, onnx_case *c) {
-    const attn_tensor want = view(&c->qk, 0);
+static void examine_qk(attn_ctx *ctx, attention_case *c) {
+    const attn_tensor want = onnx_view(&c->qk, 0);
     const attn_tensor shown = room(&want, ATTN_F64);
     const int mode = (int)attribute(c, "qk_matmul_output_mode", 0);
     attn_inspection what;
@@ -207,16 +164,16 @@ static void examine_qk(attn_ctx *ctx, onnx_case *c) {
     free(shown.data);
 }
 
-static bool has_qk(const onnx_case *c) { return c->qk.data != NULL; }
-static bool is_any(const onnx_case *c) { return c->Y.data != NULL; }
+static bool has_qk(const attention_case *c) { return c->qk.data != NULL; }
+static bool is_any(const attention_case *c) { return c->Y.data != NULL; }
 
 /* Calls look() for every Attention case that `applies` and returns their number. */
-static int for_every_case(attn_ctx *ctx, examine *look, bool (*applies)(const onnx_case *c)) {
+static int for_every_case(attn_ctx *ctx, examine *look, bool (*applies)(const attention_case *c)) {
     int seen = 0;
-    for (size_t n = 0; n < json_array_size(cases()); n++) {
-        onnx_case c = {.json = json_array_get(cases(), n)};
-        c.name = json_string_value(json_object_get(c.json, "name"));
-        if (strcmp(json_string_value(json_object_get(c.json, "op")), "Attention") != 0) continue;
+    for (size_t n = 0; n < json_array_size(onnx_cases()); n++) {
+        const json_t *json = json_array_get(onnx_cases(), n);
+        if (!onnx_is(json, "Attention")) continue;
+        attention_case c = {.json = json, .name = onnx_name(json)};
         read_arrays(&c);
         if (applies(&c)) {
             set_args(&c);
@@ -253,14 +210,15 @@ TEST(inspect_matches_every_onnx_qk_matmul_output) {
     CHECK_INT(seen, QK_CASES);
 }
 
-static void examine_present(attn_ctx *ctx, onnx_case *c) {
+static void examine_present(attn_ctx *ctx, attention_case *c) {
     (void)ctx;
-    const attn_tensor keys = view(&c->present_key, 0), values = view(&c->present_value, 0);
+    const attn_tensor keys = onnx_view(&c->present_key, 0),
+                      values = onnx_view(&c->present_value, 0);
     compare(c, "present_key", &c->args.k, &keys);
     compare(c, "present_value", &c->args.v, &values);
 }
 
-static bool has_present(const onnx_case *c) { return c->present_key.data != NULL; }
+static bool has_present(const attention_case *c) { return c->present_key.data != NULL; }
 
 TEST(joined_past_and_new_keys_are_the_present_of_onnx) {
     SKIP_WITHOUT_CASES();

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_onnx_rotary.c - the 8 RotaryEmbedding cases of the ONNX conformance vectors (cases.json +
- * .npy files, found in CONFORMANCE_DIR or $ATTN_CONFORMANCE) through rope_forward() and
- * rope_backward(). 3-d inputs are (B, n, H, d) views; caches without position_ids have a
- * row per token. Gate relative to max(1, |x|): f32 1e-6 (the files are off by up to 1e-7). */
+/* test_onnx_rotary.c - the 8 RotaryEmbedding cases of the ONNX conformance vectors (onnx.h) through
+ * rope_forward() and rope_backward(). 3-d inputs are (B, n, H, d) views; caches without
+ * position_ids have a row per token. Gate relative to max(1, |x|): f32 1e-6 (the files are off by
+ * up to 1e-7). */
 #define ATTNI_REAL_f32
-#include "check.h"
 #include "layers/rope.h"
-#include "npy_read.h"
+#include "onnx.h"
 
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { ROTARY_CASES = 8 };
@@ -26,46 +23,8 @@ typedef struct rotary_case {
     attni_rope_rows rows;
 } rotary_case;
 
-static const char *folder(void) {
-    const char *named = getenv("ATTN_CONFORMANCE");
-    return named && *named ? named : CONFORMANCE_DIR;
-}
-
-static const json_t *cases(void) {
-    static json_t *root;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/cases.json", folder());
-    if (!root) root = json_load_file(path, 0, NULL);
-    return json_object_get(root, "cases");
-}
-
-static bool is_rotary(const json_t *json) {
-    return !strcmp(json_string_value(json_object_get(json, "op")), "RotaryEmbedding");
-}
-
-/* Absent is fine; unreadable is a failure. */
-static void read_array(const rotary_case *c, const char *group, const char *key, npy_array *array) {
-    const json_t *entry = json_object_get(json_object_get(c->json, group), key);
-    const char *file = json_string_value(json_object_get(entry, "file"));
-    char path[4096];
-    *array = (npy_array){0};
-    if (!file) return;
-    snprintf(path, sizeof path, "%s/%s", folder(), file);
-    CHECK_MSG(npy_read(path, array), "%s: cannot read %s", c->name, path);
-}
-
 static int64_t attribute(const rotary_case *c, const char *key) {
-    return json_integer_value(json_object_get(json_object_get(c->json, "attributes"), key));
-}
-
-/* (B, H, n, d) as it is, (B, n, H*d) as a view of the same shape. */
-static attn_tensor view(const npy_array *x, int64_t heads) {
-    if (x->rank == 4) {
-        return attn_tensor_bhsd(x->data, x->dtype, x->shape[0], x->shape[1], x->shape[2],
-                                x->shape[3]);
-    }
-    return attn_tensor_bshd(x->data, x->dtype, x->shape[1], heads, x->shape[2],
-                            x->shape[3] / heads);
+    return json_integer_value(onnx_attribute(c->json, key));
 }
 
 static void set_positions(rotary_case *c) {
@@ -78,14 +37,14 @@ static void set_positions(rotary_case *c) {
 }
 
 static void case_begin(rotary_case *c, const json_t *json) {
-    *c = (rotary_case){.json = json, .name = json_string_value(json_object_get(json, "name"))};
-    read_array(c, "inputs", "X", &c->X);
-    read_array(c, "inputs", "cos_cache", &c->cosines);
-    read_array(c, "inputs", "sin_cache", &c->sines);
-    read_array(c, "inputs", "position_ids", &c->position_ids);
-    read_array(c, "outputs", "Y", &c->Y);
+    *c = (rotary_case){.json = json, .name = onnx_name(json)};
+    onnx_read(json, "inputs", "X", &c->X);
+    onnx_read(json, "inputs", "cos_cache", &c->cosines);
+    onnx_read(json, "inputs", "sin_cache", &c->sines);
+    onnx_read(json, "inputs", "position_ids", &c->position_ids);
+    onnx_read(json, "outputs", "Y", &c->Y);
     if (check_has_failed()) return;
-    c->x = view(&c->X, attribute(c, "num_heads"));
+    c->x = onnx_view(&c->X, attribute(c, "num_heads"));
     c->rope.dim = 2 * c->cosines.shape[3];
     c->rope.interleaved = attribute(c, "interleaved") != 0;
     c->rope.n_positions = npy_count(&c->cosines) / c->cosines.shape[3];
@@ -119,7 +78,7 @@ static void forward_gives_y(rotary_case *c) {
 /* The caches are random numbers, no rotations, so backward is not the inverse; but it is the
  * transpose: <y, R x> = <R^T y, x>. */
 static void backward_is_the_transpose(rotary_case *c) {
-    const attn_tensor y = view(&c->Y, attribute(c, "num_heads"));
+    const attn_tensor y = onnx_view(&c->Y, attribute(c, "num_heads"));
     const float *from_y = c->Y.data, *from_x = c->X.data;
     double y_y = 0, back_x = 0;
     for (int64_t i = 0; i < npy_count(&c->Y); i++) y_y += (double)from_y[i] * (double)from_y[i];
@@ -132,8 +91,8 @@ static void for_every_case(void (*examine)(rotary_case *c)) {
     size_t n;
     int done = 0;
     const json_t *json;
-    json_array_foreach(cases(), n, json) {
-        if (!is_rotary(json)) continue;
+    json_array_foreach(onnx_cases(), n, json) {
+        if (!onnx_is(json, "RotaryEmbedding")) continue;
         rotary_case c;
         case_begin(&c, json);
         if (!check_has_failed()) examine(&c);
@@ -142,9 +101,6 @@ static void for_every_case(void (*examine)(rotary_case *c)) {
     }
     CHECK_INT(done, ROTARY_CASES);
 }
-
-#define SKIP_WITHOUT_CASES()                                                                       \
-    if (!cases()) SKIP("no conformance vectors in %s (set ATTN_CONFORMANCE)", folder())
 
 TEST(forward_matches_every_rotary_case) {
     SKIP_WITHOUT_CASES();

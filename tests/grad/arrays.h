@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arrays.h - what the per-real tests of layers share: random arrays that a seed names, comparison
- * with an oracle in double, a context. Compiled per real, like the layers. */
+ * with an oracle in double. Compiled per real, like the layers. */
 #ifndef ARRAYS_H
 #define ARRAYS_H
 
-#include "check.h"
+#include "contexts.h"
 #include "core/rng.h"
 #include "layers/real.h"
 
@@ -37,19 +37,5 @@ static inline void fill_with(int64_t n, double value, real *x) {
     } while (0)
 
 #define CHECK_SAME_BITS(n, x, y) CHECK(memcmp(x, y, (size_t)(n) * sizeof *(x)) == 0)
-
-/* A context, or NULL and a failed test. */
-static inline attn_ctx *context_with(attn_isa isa, int threads) {
-    attn_ctx_options options;
-    attn_error err = {""};
-    attn_ctx *ctx;
-    attn_ctx_options_init(&options);
-    options.isa = isa;
-    options.threads = threads;
-    if (attn_ctx_create(&options, &ctx, &err) != ATTN_OK) {
-        check_failed(__FILE__, __LINE__, "%s: %s", attn_isa_name(isa), err.message);
-    }
-    return ctx;
-}
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef ISAS_H
 #define ISAS_H
 
-#include "check.h"
+#include "contexts.h"
 #include "kernels/kernels.h"
 
 /* One entry per instruction set; a test list expands it. */
@@ -23,20 +23,5 @@
             SKIP("%s does not run on this machine", attn_isa_name(isa));                           \
         }                                                                                          \
     } while (0)
-
-/* A context with this instruction set and these threads; NULL and a failed test if there is
- * none. */
-static inline attn_ctx *isa_context(attn_isa isa, int threads) {
-    attn_ctx_options options;
-    attn_error err = {""};
-    attn_ctx *ctx;
-    attn_ctx_options_init(&options);
-    options.isa = isa;
-    options.threads = threads;
-    if (attn_ctx_create(&options, &ctx, &err) != ATTN_OK) {
-        check_failed(__FILE__, __LINE__, "%s: %s", attn_isa_name(isa), err.message);
-    }
-    return ctx;
-}
 
 #endif

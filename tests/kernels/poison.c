@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* poison.c - see poison.h. */
 #include "poison.h"
+#include "check.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --------------------------------------------------------------------------------------- poison */
@@ -83,6 +85,29 @@ bool poison_case(problem *p, int c, attn_dtype dtype, int64_t n_q) {
     if (problem_make(p, &spec)) return true;
     problem_free(p);
     return false;
+}
+
+bool poison_copy_take(poison_copy *copy, const problem *p) {
+    bool ok = true;
+    for (int which = 0; which < BUFFERS; which++) {
+        const guard *g = &p->buffer[which];
+        copy->bytes[which] = malloc(g->size + 1);
+        if (copy->bytes[which] && g->size > 0) memcpy(copy->bytes[which], g->data, g->size);
+        ok = ok && copy->bytes[which];
+    }
+    if (!ok) check_failed(__FILE__, __LINE__, "no memory");
+    return ok;
+}
+
+void poison_copy_restore(const poison_copy *copy, problem *p) {
+    for (int which = 0; which < BUFFERS; which++) {
+        const guard *g = &p->buffer[which];
+        if (g->size > 0) memcpy(g->data, copy->bytes[which], g->size);
+    }
+}
+
+void poison_copy_free(poison_copy *copy) {
+    for (int which = 0; which < BUFFERS; which++) free(copy->bytes[which]);
 }
 
 bool poison_is_hidden_anyway(const problem *p, const int64_t at[4]) {

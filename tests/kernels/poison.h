@@ -18,6 +18,16 @@ void poison_buffer(const guard *g, attn_dtype dtype, int kind);
 enum { POISON_CASES = 15 };
 bool poison_case(problem *p, int c, attn_dtype dtype, int64_t n_q);
 
+/* The bytes of all buffers of a problem at one moment. */
+typedef struct poison_copy {
+    unsigned char *bytes[BUFFERS];
+} poison_copy;
+
+/* False, and a failed test, without memory; to be freed even then. */
+bool poison_copy_take(poison_copy *copy, const problem *p);
+void poison_copy_restore(const poison_copy *copy, problem *p);
+void poison_copy_free(poison_copy *copy);
+
 /* Is the pair, or every pair that an element of the bias stands for, hidden by something else than
  * the bias? */
 bool poison_is_hidden_anyway(const problem *p, const int64_t at[4]);

@@ -175,7 +175,7 @@ static bool is_left_out(int c, int x, int n_dtypes) {
 typedef void question(attn_ctx *ctx, problem *p, const results *whole);
 
 static void ask_all(question *ask, unsigned without, int n_dtypes) {
-    attn_ctx *ctx = isa_context(ATTN_ISA_AUTO, 1);
+    attn_ctx *ctx = context_with(ATTN_ISA_AUTO, 1);
     for (int c = 0; ctx && c < CASES; c++) {
         for (int x = 0; x < n_dtypes && !check_has_failed(); x++) {
             problem p;
@@ -199,7 +199,7 @@ static void ask_threads(attn_ctx *unused, problem *p, const results *whole) {
     (void)unused;
     for (int x = 0; x < 3; x++) {
         results r;
-        attn_ctx *ctx = isa_context(ATTN_ISA_AUTO, counts[x]);
+        attn_ctx *ctx = context_with(ATTN_ISA_AUTO, counts[x]);
         if (ctx && run_problem(ctx, p, &r)) {
             same_rows(&r, whole, origin, p->text);
             results_free(&r);
@@ -215,22 +215,12 @@ TEST(threads_1_2_3_and_7_give_the_same_bits) {
     ask_all(ask_threads, 0, 2);
 }
 
-/* The last worker runs first and alone: it takes every task. */
-static void run_in_reverse(void *user, int n_workers, void (*work)(void *, int), void *arg) {
-    *(int *)user += n_workers;
-    for (int w = n_workers - 1; w >= 0; w--) work(arg, w);
-}
-
 static void ask_reverse_pool(attn_ctx *unused, problem *p, const results *whole) {
     int workers = 0;
-    attn_ctx_options options;
-    attn_ctx *ctx;
     results r;
     (void)unused;
-    attn_ctx_options_init(&options);
-    options.threads = 5;
-    options.pool = (attn_pool){.run = run_in_reverse, .user = &workers};
-    CHECK(attn_ctx_create(&options, &ctx, NULL) == ATTN_OK);
+    attn_ctx *ctx = context_in_reverse(5, &workers);
+    if (!ctx) return;
     if (run_problem(ctx, p, &r)) {
         same_rows(&r, whole, origin, p->text);
         results_free(&r);
@@ -435,7 +425,7 @@ TEST(every_layout_gives_the_same_bits) { ask_all(ask_layouts, 0, 4); }
 
 /* Packed rows of q, k and v need n_q == n_k. */
 TEST(packed_rows_of_q_k_v_give_the_bits_of_separate_tensors) {
-    attn_ctx *ctx = isa_context(ATTN_ISA_AUTO, 1);
+    attn_ctx *ctx = context_with(ATTN_ISA_AUTO, 1);
     for (int x = 0; x < 4 && ctx; x++) {
         problem_spec spec = case_spec(2, all_dtypes[x]);
         problem separate, packed;
@@ -458,7 +448,7 @@ TEST(packed_rows_of_q_k_v_give_the_bits_of_separate_tensors) {
 
 /* One query, repeated: whatever lane, vector, panel or block a row falls into. */
 TEST(equal_queries_have_equal_bits_wherever_they_stand) {
-    attn_ctx *ctx = isa_context(ATTN_ISA_AUTO, SOME_THREADS);
+    attn_ctx *ctx = context_with(ATTN_ISA_AUTO, SOME_THREADS);
     for (int x = 0; x < 4 && ctx; x++) {
         problem_spec spec = case_spec(0, all_dtypes[x]);
         problem p;
@@ -574,7 +564,7 @@ static void compare_with_model(const model *m, const problem *p) {
 
 static void order_of_sums(attn_isa isa) {
     NEED_ISA(isa);
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     for (int f64 = 0; f64 < 2 && ctx; f64++) {
         const model m = {attni_kernels_get(isa, f64), f64};
         const problem_spec spec = {.seed = 77,
@@ -597,7 +587,7 @@ static void order_of_sums(attn_isa isa) {
 
 /* Results of a case on one instruction set; false after a failure. */
 static bool run_on(attn_isa isa, problem *p, results *r) {
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     const bool ok = ctx && run_problem(ctx, p, r);
     attn_ctx_destroy(ctx);
     return ok;
@@ -646,7 +636,7 @@ static void fixed_case(attn_isa isa, attn_dtype dtype) {
     const attn_isa both[2] = {isa, first};
     uint64_t hash[2] = {0, 1};
     for (int x = 0; x < 2; x++) {
-        attn_ctx *ctx = isa_context(both[x], 1);
+        attn_ctx *ctx = context_with(both[x], 1);
         const attn_status status = ctx ? fixed_case_hash(ctx, dtype, &hash[x]) : ATTN_E_ISA;
         attn_ctx_destroy(ctx);
         CHECK_MSG(status == ATTN_OK, "%s: %s", attn_isa_name(both[x]), attn_status_name(status));

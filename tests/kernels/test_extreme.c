@@ -49,7 +49,7 @@ typedef void fact(problem *p, attn_ctx *ctx);
 
 static void over_reals(attn_isa isa, problem_spec spec, fact *holds) {
     NEED_ISA(isa);
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     for (int f64 = 0; f64 < 2 && ctx && !check_has_failed(); f64++) {
         problem p;
         spec.dtype = f64 ? ATTN_F64 : ATTN_F32;
@@ -449,7 +449,7 @@ static void far_alibi(problem *p, attn_ctx *ctx) {
 /* Random data, against the oracle. */
 static void large(attn_isa isa, problem_spec spec) {
     NEED_ISA(isa);
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     for (int x = 0; x < 4 && ctx && !check_has_failed(); x++) {
         problem p;
         spec.seed = 200 + (uint64_t)x;

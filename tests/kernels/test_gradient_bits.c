@@ -154,7 +154,7 @@ static bool is_left_out(int c, int x, int n_dtypes) {
 typedef void question(attn_ctx *ctx, problem *p, const results *whole);
 
 static void ask_all(question *ask, unsigned without, int n_dtypes) {
-    attn_ctx *ctx = isa_context(ATTN_ISA_AUTO, 1);
+    attn_ctx *ctx = context_with(ATTN_ISA_AUTO, 1);
     for (int c = 0; ctx && c < CASES; c++) {
         for (int x = 0; x < n_dtypes && !check_has_failed(); x++) {
             problem p;
@@ -179,7 +179,7 @@ static void ask_threads(attn_ctx *unused, problem *p, const results *whole) {
     (void)unused;
     for (int x = 0; x < 3; x++) {
         results r;
-        attn_ctx *ctx = isa_context(ATTN_ISA_AUTO, counts[x]);
+        attn_ctx *ctx = context_with(ATTN_ISA_AUTO, counts[x]);
         if (ctx && run(ctx, p, &r)) {
             same_results(&r, whole, p->text);
             results_free(&r);
@@ -195,22 +195,12 @@ TEST(threads_1_2_3_and_7_give_the_same_gradients) {
     ask_all(ask_threads, 0, 4);
 }
 
-/* The last worker runs first and alone: it takes every task. */
-static void run_in_reverse(void *user, int n_workers, void (*work)(void *, int), void *arg) {
-    *(int *)user += n_workers;
-    for (int w = n_workers - 1; w >= 0; w--) work(arg, w);
-}
-
 static void ask_reverse_pool(attn_ctx *unused, problem *p, const results *whole) {
     int workers = 0;
-    attn_ctx_options options;
-    attn_ctx *ctx;
     results r;
     (void)unused;
-    attn_ctx_options_init(&options);
-    options.threads = 5;
-    options.pool = (attn_pool){.run = run_in_reverse, .user = &workers};
-    CHECK(attn_ctx_create(&options, &ctx, NULL) == ATTN_OK);
+    attn_ctx *ctx = context_in_reverse(5, &workers);
+    if (!ctx) return;
     if (run(ctx, p, &r)) {
         same_results(&r, whole, p->text);
         results_free(&r);
@@ -377,7 +367,7 @@ TEST(every_layout_gives_the_same_gradients) { ask_all(ask_layouts, 0, 4); }
 
 /* Packed rows of q, k and v, and of dq, dk and dv, need n_q == n_k. */
 TEST(packed_rows_of_q_k_v_give_the_gradients_of_separate_tensors) {
-    attn_ctx *ctx = isa_context(ATTN_ISA_AUTO, 1);
+    attn_ctx *ctx = context_with(ATTN_ISA_AUTO, 1);
     for (int x = 0; x < 4 && ctx && !check_has_failed(); x++) {
         problem_spec spec = case_spec(2, all_dtypes[x], PROBLEM_BIAS);
         problem separate, packed;
@@ -423,7 +413,7 @@ static void compare_biases(int kind, bool is_long) {
     attn_tensor memory = {0}, first = {0};
     if (!make(&p, &spec, WANT_DQ | WANT_DK | WANT_DV)) return;
     for (int threads = 1; threads <= 7 && !check_has_failed(); threads += 3) {
-        attn_ctx *ctx = isa_context(ATTN_ISA_AUTO, threads);
+        attn_ctx *ctx = context_with(ATTN_ISA_AUTO, threads);
         free(memory.data);
         if (!ctx || !set_bias(&p, kind, &memory)) break;
         const attn_results given = {.out = p.out, .lse = p.lse, .dout = p.dout};
@@ -463,7 +453,7 @@ static attn_isa first_of_class(bool fused) {
 }
 
 static void compare_class(attn_isa isa, attn_isa with) {
-    attn_ctx *one = isa_context(isa, 1), *other = isa_context(with, 1);
+    attn_ctx *one = context_with(isa, 1), *other = context_with(with, 1);
     for (int c = 0; one && other && c < CASES; c++) {
         for (int x = 0; x < 4 && !check_has_failed(); x++) {
             const problem_spec spec = case_spec(c, all_dtypes[x], 0);

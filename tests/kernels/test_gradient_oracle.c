@@ -2,35 +2,15 @@
 /* test_gradient_oracle.c - is attn_reference_backward() the derivative of attn_reference()? Every
  * element of every input is moved a little, in f64, for every feature alone and all together; and
  * what is hidden, empty, shared or infinite behaves as attn.h says. */
-#include "check.h"
-#include "problem.h"
 #include "ref/gradient.h"
+#include "sweeps.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 /* --------------------------------------------------------------------------------- differences */
 
-static const unsigned single_features[] = {0,
-                                           PROBLEM_CAUSAL,
-                                           PROBLEM_WINDOW,
-                                           PROBLEM_MASK,
-                                           PROBLEM_BIAS,
-                                           PROBLEM_PATTERN,
-                                           PROBLEM_LENGTHS,
-                                           PROBLEM_PACKED,
-                                           PROBLEM_OFFSET | PROBLEM_CAUSAL,
-                                           PROBLEM_ALIBI,
-                                           PROBLEM_SINKS,
-                                           PROBLEM_SOFTCAP,
-                                           PROBLEM_TEMPERATURE,
-                                           PROBLEM_SCALE,
-                                           PROBLEM_DROPOUT,
-                                           PROBLEM_SINKS | PROBLEM_TEMPERATURE,
-                                           PROBLEM_BIAS | PROBLEM_SOFTCAP | PROBLEM_TEMPERATURE,
-                                           PROBLEM_EVERYTHING & ~PROBLEM_PACKED,
-                                           PROBLEM_EVERYTHING & ~PROBLEM_LENGTHS};
-enum { FEATURES = sizeof single_features / sizeof single_features[0], ROUNDS = 6 };
+enum { ROUNDS = 6 };
 
 /* loss = sum of dout * out, of the finite rows; size is the sum of magnitudes. */
 static double loss(const problem *p, double *size) {
@@ -157,7 +137,7 @@ static bool case_agrees(int feature, int round) {
                                .n_k = round % 3 ? 7 : 5,
                                .d_k = 1 + round % 4,
                                .d_v = 3,
-                               .features = single_features[feature],
+                               .features = feature_sets[feature],
                                .layout = round % 2 ? LAYOUT_PADDED : LAYOUT_BHSD};
     problem p;
     double *bias = NULL;
@@ -173,7 +153,7 @@ static bool case_agrees(int feature, int round) {
 }
 
 TEST(gradients_are_the_differences_of_the_loss_for_every_feature_and_all_together) {
-    for (int feature = 0; feature < FEATURES; feature++) {
+    for (int feature = 0; feature < FEATURE_SETS; feature++) {
         for (int round = 0; round < ROUNDS; round++) {
             if (!case_agrees(feature, round)) return;
         }

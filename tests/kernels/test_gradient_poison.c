@@ -28,21 +28,13 @@ static bool run(problem *p, attn_ctx *ctx) {
 typedef struct subject {
     problem p;
     attn_ctx *ctx;
-    unsigned char *input[BUFFERS], *clean[BUFFERS];
+    poison_copy input, clean;
 } subject;
-
-static unsigned char *copy_of(const guard *g) {
-    unsigned char *bytes = malloc(g->size + 1);
-    if (bytes && g->size > 0) memcpy(bytes, g->data, g->size);
-    return bytes;
-}
 
 static void subject_end(subject *s) {
     problem_free(&s->p);
-    for (int which = 0; which < BUFFERS; which++) {
-        free(s->input[which]);
-        free(s->clean[which]);
-    }
+    poison_copy_free(&s->input);
+    poison_copy_free(&s->clean);
 }
 
 /* False after a failure; then nothing is to be ended. */
@@ -50,29 +42,15 @@ static bool subject_begin(subject *s, attn_ctx *ctx, int c, attn_dtype dtype) {
     memset(s, 0, sizeof *s);
     s->ctx = ctx;
     if (!poison_case(&s->p, c, dtype, c % 5 ? 27 : 110)) return false; /* one block, or two */
-    bool ok = problem_make_backward(&s->p, WANT_ALL);
-    for (int which = 0; which < BUFFERS; which++) {
-        s->input[which] = copy_of(&s->p.buffer[which]);
-        ok = ok && s->input[which];
-    }
-    ok = ok && run(&s->p, ctx);
-    for (int which = 0; which < BUFFERS; which++) {
-        s->clean[which] = copy_of(&s->p.buffer[which]);
-        ok = ok && s->clean[which];
-    }
-    if (ok) return true;
-    if (!check_has_failed()) check_failed(__FILE__, __LINE__, "no memory");
+    if (problem_make_backward(&s->p, WANT_ALL) && poison_copy_take(&s->input, &s->p) &&
+        run(&s->p, ctx) && poison_copy_take(&s->clean, &s->p))
+        return true;
     subject_end(s);
     return false;
 }
 
 /* All bytes as they were before the first run. */
-static void heal(subject *s) {
-    for (int which = 0; which < BUFFERS; which++) {
-        const guard *g = &s->p.buffer[which];
-        if (g->size > 0) memcpy(g->data, s->input[which], g->size);
-    }
-}
+static void heal(subject *s) { poison_copy_restore(&s->input, &s->p); }
 
 /* ---------------------------------------------------------------------------------- comparisons */
 
@@ -83,7 +61,7 @@ static bool is_row_clean(const subject *s, int which, const int64_t at[3]) {
     for (int buffer = BUFFER_DQ; buffer < BUFFERS; buffer++) {
         const guard *g = &s->p.buffer[buffer];
         if (g->size == 0 || row < g->data || row >= g->data + g->size) continue;
-        return memcmp(row, s->clean[buffer] + (row - g->data),
+        return memcmp(row, s->clean.bytes[buffer] + (row - g->data),
                       (size_t)t.shape[3] * attn_dtype_size(t.dtype)) == 0;
     }
     return true;
@@ -93,7 +71,7 @@ static bool is_all_clean(const subject *s, const char *what) {
     static const char *const names[] = {"dq", "dk", "dv", "dbias", "dsinks", "dscale"};
     for (int buffer = BUFFER_DQ; buffer <= BUFFER_DSCALE; buffer++) {
         const guard *g = &s->p.buffer[buffer];
-        if (g->size == 0 || memcmp(g->data, s->clean[buffer], g->size) == 0) continue;
+        if (g->size == 0 || memcmp(g->data, s->clean.bytes[buffer], g->size) == 0) continue;
         check_failed(__FILE__, __LINE__, "poison in %s changed %s\n    %s", what,
                      names[buffer - BUFFER_DQ], s->p.text);
         return false;
@@ -434,7 +412,7 @@ static void over_all_cases(attn_ctx *ctx, fact *holds) {
 
 static void on_isa(attn_isa isa, fact *holds) {
     NEED_ISA(isa);
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     if (ctx && holds) over_all_cases(ctx, holds);
     if (ctx && !holds) nothing_at_all(ctx);
     attn_ctx_destroy(ctx);

@@ -19,17 +19,10 @@ static const attn_dtype dtypes[4] = {ATTN_F32, ATTN_F64, ATTN_F16, ATTN_BF16};
 typedef struct subject {
     problem p;
     attn_ctx *ctx;
-    unsigned char *out, *lse;      /* bytes of the two buffers after the clean run */
-    unsigned char *input[BUFFERS]; /* bytes before it */
-    bool *sees;                    /* (B, H, rows, keys) */
-    int64_t rows, keys;            /* of the longest sequence */
+    poison_copy input, clean; /* bytes before and after the clean run */
+    bool *sees;               /* (B, H, rows, keys) */
+    int64_t rows, keys;       /* of the longest sequence */
 } subject;
-
-static unsigned char *copy_of(const guard *g) {
-    unsigned char *bytes = malloc(g->size + 1);
-    if (bytes && g->size > 0) memcpy(bytes, g->data, g->size);
-    return bytes;
-}
 
 static bool *visible(const subject *s, const int64_t at[4]) {
     const int64_t H = s->p.spec.H;
@@ -55,10 +48,9 @@ static void find_visible(subject *s) {
 
 static void subject_end(subject *s) {
     problem_free(&s->p);
-    free(s->out);
-    free(s->lse);
     free(s->sees);
-    for (int which = 0; which < BUFFERS; which++) free(s->input[which]);
+    poison_copy_free(&s->input);
+    poison_copy_free(&s->clean);
 }
 
 /* False after a failure; then nothing is to be ended. */
@@ -66,28 +58,17 @@ static bool subject_begin(subject *s, attn_ctx *ctx, int c, attn_dtype dtype) {
     memset(s, 0, sizeof *s);
     s->ctx = ctx;
     if (!poison_case(&s->p, c, dtype, 27)) return false;
-    bool ok = true;
-    for (int which = 0; which < BUFFERS; which++) {
-        s->input[which] = copy_of(&s->p.buffer[which]);
-        ok = ok && s->input[which];
-    }
-    ok = ok && problem_run(&s->p, ctx);
+    const bool ran = poison_copy_take(&s->input, &s->p) && problem_run(&s->p, ctx) &&
+                     poison_copy_take(&s->clean, &s->p);
     find_visible(s);
-    s->out = copy_of(&s->p.buffer[BUFFER_OUT]);
-    s->lse = copy_of(&s->p.buffer[BUFFER_LSE]);
-    if (ok && s->sees && s->out && s->lse) return true;
+    if (ran && s->sees) return true;
     if (!check_has_failed()) check_failed(__FILE__, __LINE__, "no memory");
     subject_end(s);
     return false;
 }
 
 /* Inputs as they were. */
-static void heal(subject *s) {
-    for (int which = 0; which < BUFFERS; which++) {
-        const guard *g = &s->p.buffer[which];
-        if (g->size > 0) memcpy(g->data, s->input[which], g->size);
-    }
-}
+static void heal(subject *s) { poison_copy_restore(&s->input, &s->p); }
 
 static bool run_poisoned(subject *s) {
     problem_remember(&s->p);
@@ -98,9 +79,9 @@ static bool run_poisoned(subject *s) {
 
 /* The element of the clean run that has the place of this one. */
 static const void *clean(const subject *s, const attn_tensor *t, const int64_t at[4]) {
-    const bool is_out = t == &s->p.out;
-    const unsigned char *base = s->p.buffer[is_out ? BUFFER_OUT : BUFFER_LSE].data;
-    return (is_out ? s->out : s->lse) + ((const unsigned char *)tensor_at(t, at) - base);
+    const int which = t == &s->p.out ? BUFFER_OUT : BUFFER_LSE;
+    const unsigned char *element = tensor_at(t, at);
+    return s->clean.bytes[which] + (element - s->p.buffer[which].data);
 }
 
 static bool same_bits(const subject *s, const attn_tensor *t, const int64_t at[4]) {
@@ -179,7 +160,7 @@ typedef int64_t fact(subject *s); /* how much poison it placed */
 
 static void over_all_cases(attn_isa isa, fact *holds) {
     NEED_ISA(isa);
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     const int stride = test_rounds(100) < 50 ? 3 : 1; /* a third of them where time is short */
     int64_t placed = 0;
     for (int x = 0; ctx && x < 4 * POISON_CASES && !check_has_failed(); x += stride) {
@@ -329,7 +310,8 @@ static int64_t padding(subject *s) {
                 const int64_t at[4] = {row / t->shape[2] / t->shape[1],
                                        row / t->shape[2] % t->shape[1], row % t->shape[2], 0};
                 unsigned char *to = tensor_at(t, at);
-                memcpy(to, s->input[BUFFER_Q + x] + (to - g->data), (size_t)t->shape[3] * size);
+                memcpy(to, s->input.bytes[BUFFER_Q + x] + (to - g->data),
+                       (size_t)t->shape[3] * size);
             }
         }
         if (run_poisoned(s)) rows_have_fates(s, nothing_changes, (const int64_t[3]){0}, -1);
@@ -374,7 +356,7 @@ static int64_t empty_rows(subject *s) {
 /* n_k = 0 and n_q = 0, with and without sinks; no input has an element that may be read. */
 static void no_keys(attn_isa isa) {
     NEED_ISA(isa);
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     for (int x = 0; x < 16 && ctx && !check_has_failed(); x++) {
         const problem_spec spec = {.seed = 90 + (uint64_t)x,
                                    .dtype = dtypes[x % 4],
@@ -402,7 +384,7 @@ static void no_keys(attn_isa isa) {
 
 static void no_queries(attn_isa isa) {
     NEED_ISA(isa);
-    attn_ctx *ctx = isa_context(isa, 1);
+    attn_ctx *ctx = context_with(isa, 1);
     for (int x = 0; x < 8 && ctx && !check_has_failed(); x++) {
         const problem_spec spec = {.seed = 120 + (uint64_t)x,
                                    .dtype = dtypes[x % 4],

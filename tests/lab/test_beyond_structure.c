@@ -347,7 +347,7 @@ TEST(e2_tiled_holds_what_the_engine_says_it_needs) {
     size_t scratch;
     CHECK(attn_forward_workspace(context(), &args, &scratch, NULL) == ATTN_OK);
     const double rest = at(data, "peak", E2_N, "forward_tiled_mib") * mib -
-                        4.0 * sizeof(float) * E2_N * E2_D - (double)scratch;
+                        (double)(4 * sizeof(float) * E2_N * E2_D + scratch);
     CHECK_MSG(rest > 0 && rest < 65536, "context of %g bytes", rest); /* the context itself */
 }
 

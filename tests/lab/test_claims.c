@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_claims.c - the worked numbers and claims: none missing, their records as in golden.json, and a
- * wrong record is noticed. */
-#include "claims/documents.h"
+/* test_claims.c - the worked numbers and claims: none missing, their records as in golden.json, a
+ * wrong record is noticed, the verdicts that matter most, and the helpers behind them. The claims
+ * that take seconds are tested by tests/cli/test_verify.py. */
+#include "claims/approximations.h"
+#include "claims/drawn.h"
 #include "claims/numbers.h"
+#include "claims/recurrent.h"
+#include "stream.h"
 
 #include "check.h"
 
@@ -11,10 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static lab_settings settings_of(uint32_t seed) {
+static lab_settings settings_of(uint32_t seed, int threads) {
     attn_ctx_options options;
-    lab_settings settings = {.seed = seed, .threads = 1};
+    lab_settings settings = {.seed = seed, .threads = threads};
     attn_ctx_options_init(&options);
+    options.threads = threads;
     attn_ctx_create(&options, &settings.ctx, NULL);
     return settings;
 }
@@ -26,14 +31,24 @@ static const lab_claim *row_named(lab_claim_list list, const char *id) {
     return NULL;
 }
 
-static lab_outcome outcome_of(const lab_claim *claim, uint32_t seed) {
-    lab_settings settings = settings_of(seed);
+static lab_outcome outcome_with(const lab_claim *claim, uint32_t seed, int threads) {
+    lab_settings settings = settings_of(seed, threads);
     lab_outcome outcome = {.agrees = true, .verdict = LAB_MEASURED};
     attn_error error = {""};
     if (claim->test(&settings, claim, &outcome, &error) != ATTN_OK)
         check_failed(__FILE__, __LINE__, "%s: %s", claim->id, error.message);
     attn_ctx_destroy(settings.ctx);
     return outcome;
+}
+
+static lab_outcome outcome_of(const lab_claim *claim, uint32_t seed) {
+    return outcome_with(claim, seed, 1);
+}
+
+static bool is_quick(const lab_claim *claim) { return claim->seconds < 1; }
+
+static bool is_timed(const lab_claim *claim) {
+    return strcmp(claim->id, "C-29") == 0 || strcmp(claim->id, "C-49") == 0;
 }
 
 /* ------------------------------------------------------------------------------------- the lists */
@@ -55,6 +70,48 @@ TEST(every_worked_number_of_the_documents_is_there_once_in_order) {
         }
     }
     CHECK_INT(list.n, at);
+}
+
+TEST(every_claim_of_the_documents_is_there_once_in_order) {
+    static const char *const with_letters[] = {"C-3a", "C-3b", "C-3c", "C-3d", "C-4", "C-5a",
+                                               "C-5b", "C-6a", "C-6b", "C-6c", "C-6d"};
+    const lab_claim_list list = lab_claims();
+    CHECK_INT(list.n, 57);
+    CHECK_STR(list.claim[0].id, "C-1");
+    CHECK_STR(list.claim[1].id, "C-2");
+    for (size_t i = 0; i < 11; i++) CHECK_STR(list.claim[2 + i].id, with_letters[i]);
+    for (int number = 7; number <= 50; number++) {
+        char id[16];
+        snprintf(id, sizeof id, "C-%d", number);
+        CHECK_STR(list.claim[13 + number - 7].id, id);
+    }
+}
+
+/* Compares with ids "| C-6b |" of SPEC (b) and rows of the tables "### Seed 004" of SPEC (c). */
+static void check_specification(FILE *file) {
+    const lab_claim_list claims = lab_claims(), numbers = lab_worked_numbers();
+    char line[4096], id[8], section = 0, document[8] = "";
+    size_t found = 0, rows = 0;
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "## (%c)", &section) == 1) continue;
+        if (section == 'b' && sscanf(line, "| %7s |", id) == 1 && strncmp(id, "C-", 2) == 0) {
+            if (found < claims.n) CHECK_STR(claims.claim[found].id, id);
+            found++;
+        }
+        if (section != 'c' || sscanf(line, "### Seed %7s", document) == 1) continue;
+        if (line[0] != '|' || strstr(line, "| Quantity |") || strstr(line, "|---|")) continue;
+        if (rows < numbers.n) CHECK_STR(numbers.claim[rows].document, document);
+        rows++;
+    }
+    CHECK_INT(found, claims.n);
+    CHECK_INT(rows, numbers.n);
+}
+
+TEST(the_lists_are_those_of_the_specification) {
+    FILE *file = fopen(SPEC_FILE, "r");
+    if (!file) SKIP("no SPEC.md beside the project");
+    check_specification(file);
+    fclose(file);
 }
 
 static void check_width(const lab_claim *claim) {
@@ -84,6 +141,57 @@ TEST(worked_numbers_agree_with_the_record_and_fit) {
     for (size_t i = 0; i < list.n && !check_has_failed(); i++) check_outcome(&list.claim[i]);
 }
 
+TEST(claims_agree_with_the_record_and_fit) {
+    const lab_claim_list list = lab_claims();
+    int tested = 0;
+    for (size_t i = 0; i < list.n && !check_has_failed(); i++) {
+        if (!is_quick(&list.claim[i])) continue;
+        check_outcome(&list.claim[i]);
+        tested++;
+    }
+    CHECK_INT(tested, 55); /* C-3c and C-3d take seconds */
+}
+
+TEST(verdicts_of_what_matters_most) {
+    static const struct {
+        const char *id;
+        lab_verdict verdict;
+    } expected[] = {
+        {"C-4", LAB_WRONG},     {"C-3b", LAB_HOLDS},    {"004-01", LAB_HOLDS},
+        {"004-02", LAB_WRONG},  {"004-05", LAB_WRONG},  {"004-06", LAB_WRONG},
+        {"004-09", LAB_WRONG},  {"004-20", LAB_WRONG},  {"C-47", LAB_WRONG},
+        {"001-03", LAB_WRONG},  {"001-05", LAB_WRONG},  {"003-06", LAB_WRONG},
+        {"003-09", LAB_WRONG},  {"002-04", LAB_WRONG},  {"001-10", LAB_WRONG},
+        {"C-8", LAB_WRONG},     {"C-7", LAB_HOLDS},     {"C-24", LAB_HOLDS_IF},
+        {"C-26", LAB_HOLDS_IF}, {"C-21", LAB_HOLDS_IF},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const lab_claim *claim = row_named(lab_claims(), expected[i].id);
+        if (!claim) claim = row_named(lab_worked_numbers(), expected[i].id);
+        CHECK(claim);
+        const lab_verdict verdict = outcome_of(claim, 42).verdict;
+        CHECK_MSG(verdict == expected[i].verdict, "%s: %s", claim->id, lab_verdict_name(verdict));
+    }
+}
+
+TEST(the_same_seed_gives_the_same_words_for_any_number_of_threads) {
+    const lab_claim_list list = lab_claims();
+    for (size_t i = 0; i < list.n && !check_has_failed(); i++) {
+        const lab_claim *claim = &list.claim[i];
+        if (claim->seconds > 0.25 || is_timed(claim)) continue; /* the short ones will do */
+        const lab_outcome one = outcome_with(claim, 5, 1), two = outcome_with(claim, 5, 2);
+        CHECK_STR(one.computed, two.computed);
+        CHECK_STR(one.why, two.why);
+        CHECK_MSG(one.agrees, "%s: %s", claim->id, one.why);
+    }
+}
+
+TEST(another_seed_draws_other_numbers) {
+    const lab_claim *claim = row_named(lab_claims(), "C-8");
+    const lab_outcome one = outcome_of(claim, 1), two = outcome_of(claim, 2);
+    CHECK(strcmp(one.computed, two.computed) != 0);
+}
+
 /* -------------------------------------------------------------------- the record is golden.json */
 
 static json_t *entry_named(json_t *list, const char *name) {
@@ -95,9 +203,12 @@ static json_t *entry_named(json_t *list, const char *name) {
     return NULL;
 }
 
+enum { MOST = 32 };
+
+/* All numbers of nested lists, at most MOST; *n counts them all. */
 static void flatten(const json_t *json, double *value, size_t *n) {
     if (json_is_number(json)) {
-        if (*n < LAB_MAX_NUMBERS) value[*n] = json_number_value(json);
+        if (*n < MOST) value[*n] = json_number_value(json);
         (*n)++;
     }
     for (size_t i = 0; i < json_array_size(json); i++) flatten(json_array_get(json, i), value, n);
@@ -119,7 +230,7 @@ static size_t golden_numbers(json_t *golden, const char *where, double *value) {
 
 static void check_record(json_t *golden, const char *id, const char *where, const double *exact,
                          size_t n) {
-    double value[LAB_MAX_NUMBERS];
+    double value[MOST];
     const size_t found = golden_numbers(golden, where, value);
     CHECK_MSG(found >= n, "%s: %zu numbers at \"%s\", expected %zu", id, found, where, n);
     for (size_t i = 0; i < n; i++)
@@ -205,4 +316,128 @@ TEST(what_does_not_fit_into_a_text_is_cut) {
     char text[LAB_TEXT] = "";
     for (int i = 0; i < 200; i++) lab_say(text, "word %d ", i);
     CHECK_INT(strlen(text), LAB_TEXT - 1);
+}
+
+/* --------------------------------------------------------------------------------- approximations */
+
+static void check_near_all(const double *value, const double *exact, size_t n) {
+    for (size_t i = 0; i < n; i++) CHECK_NEAR(value[i], exact[i], 1e-12);
+}
+
+typedef struct approximated {
+    double q[MOST], k[MOST], v[MOST], omega[MOST], e[MOST], f[MOST], exact[MOST];
+    lab_head head;
+} approximated;
+
+/* Reads the case; `key` names the exact output. False if the file is not as expected. */
+static bool approximated_load(approximated *a, const char *key) {
+    const struct {
+        const char *key;
+        double *to;
+        size_t n;
+    } part[] = {{"q", a->q, 12}, {"k", a->k, 12}, {"v", a->v, 8},    {"omega", a->omega, 18},
+                {"E", a->e, 8},  {"F", a->f, 8},  {key, a->exact, 8}};
+    json_t *figures = json_load_file(FIGURES_FILE, 0, NULL);
+    bool ok = true;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        size_t n = 0;
+        flatten(json_object_get(json_object_get(figures, "approximations"), part[i].key),
+                part[i].to, &n);
+        ok = ok && n == part[i].n;
+    }
+    a->head = (lab_head){.n_q = 4, .n_k = 4, .d_k = 3, .d_v = 2, .q = a->q, .k = a->k, .v = a->v};
+    json_decref(figures);
+    return ok;
+}
+
+TEST(performer_gives_the_golden_output) {
+    approximated a;
+    double out[8];
+    CHECK(approximated_load(&a, "performer_positive"));
+    const lab_performer performer = {LAB_POSITIVE, 6, a.omega};
+    CHECK(lab_performer_output(&a.head, &performer, out, NULL) == ATTN_OK);
+    check_near_all(out, a.exact, 8);
+}
+
+TEST(linformer_gives_the_golden_output) {
+    approximated a;
+    double out[8];
+    lab_settings settings = settings_of(1, 1);
+    CHECK(approximated_load(&a, "linformer"));
+    const lab_linformer linformer = {2, a.e, a.f};
+    CHECK(lab_linformer_output(settings.ctx, &a.head, &linformer, out, NULL) == ATTN_OK);
+    attn_ctx_destroy(settings.ctx);
+    check_near_all(out, a.exact, 8);
+}
+
+TEST(linear_attention_gives_the_golden_output) {
+    approximated a;
+    double out[8];
+    CHECK(approximated_load(&a, "linear_elu"));
+    CHECK(lab_linear_output(&a.head, out, NULL) == ATTN_OK);
+    check_near_all(out, a.exact, 8);
+}
+
+TEST(many_trigonometric_features_come_near_softmax) {
+    enum { M = 20000, D = 3 };
+    approximated a;
+    double out[8], *omega = malloc(M * D * sizeof *omega);
+    lab_stream stream;
+    CHECK(approximated_load(&a, "exact"));
+    CHECK(omega);
+    lab_stream_seed(&stream, 7);
+    lab_stream_normals(&stream, M * D, 1, omega);
+    const lab_performer performer = {LAB_TRIG, M, omega};
+    CHECK(lab_performer_output(&a.head, &performer, out, NULL) == ATTN_OK);
+    free(omega);
+    for (int i = 0; i < 8; i++) CHECK_NEAR(out[i], a.exact[i], 0.05);
+}
+
+/* --------------------------------------------------------------------------------------- helpers */
+
+TEST(the_recurrent_network_has_the_gradient_of_its_differences) {
+    enum { N = 5, D = 3 };
+    lab_recurrent net = {.n = N, .d = D};
+    const double dout[D] = {1, -2, 0.5}, step = 1e-6;
+    CHECK(lab_recurrent_create(&net, 3, NULL) == ATTN_OK);
+    lab_recurrent_forward(&net);
+    lab_recurrent_backward(&net, dout);
+    for (int i = 0; i < N * D; i++) {
+        const double at = net.x[i];
+        double loss[2] = {0};
+        for (int side = 0; side < 2; side++) {
+            net.x[i] = at + (side ? step : -step);
+            lab_recurrent_forward(&net);
+            for (int c = 0; c < D; c++) loss[side] += dout[c] * net.h[(N - 1) * D + c];
+        }
+        net.x[i] = at;
+        CHECK_NEAR(net.dx[i], (loss[1] - loss[0]) / (2 * step), 1e-8);
+    }
+    lab_recurrent_free(&net);
+}
+
+TEST(forward_weights_are_those_of_inspect) {
+    lab_settings settings = settings_of(1, 1);
+    lab_drawn drawn = {.head = {.n_q = 5, .n_k = 7, .d_k = 4, .d_v = 2}};
+    double by_forward[35];
+    CHECK(lab_drawn_create(&drawn, 9, NULL) == ATTN_OK);
+    CHECK(lab_head_weights(settings.ctx, &drawn.head, drawn.weights, NULL) == ATTN_OK);
+    CHECK(lab_forward_weights(settings.ctx, &drawn.head, ATTN_F64, NULL, by_forward, NULL) ==
+          ATTN_OK);
+    CHECK_NEAR(lab_largest_difference(by_forward, drawn.weights, 35), 0, 1e-15);
+    CHECK(lab_forward_weights(settings.ctx, &drawn.head, ATTN_F32, NULL, by_forward, NULL) ==
+          ATTN_OK);
+    CHECK_NEAR(lab_largest_difference(by_forward, drawn.weights, 35), 0, 1e-6);
+    lab_drawn_free(&drawn);
+    attn_ctx_destroy(settings.ctx);
+}
+
+TEST(a_disagreement_is_not_talked_over) {
+    const lab_claim claim = {.id = "X", .data = LAB_RECORDED(LAB_HOLDS)};
+    lab_outcome outcome = {.agrees = true};
+    CHECK(!lab_expect(&outcome, NAN, 1, 1e300));
+    lab_require(&outcome, false, "later");
+    lab_conclude(&claim, &outcome, LAB_HOLDS, "all is well");
+    CHECK(!outcome.agrees);
+    CHECK(strstr(outcome.why, "on record 1: a bug of ours"));
 }
