@@ -208,7 +208,7 @@ export const en = {
             head: (head: number) => `Head ${head}`,
             share: (share: string) => `${share} at what decides`,
             open: 'open in Explore',
-            about: 'Row: who looks; column: at whom. The framed row asks. The scale is 0 to 1, absolute.',
+            about: 'Row: who looks; column: at whom. The framed row asks. Weights:',
             hatched: 'Hatched: masked.',
         },
         curves: {

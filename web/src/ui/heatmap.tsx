@@ -181,7 +181,19 @@ const MOVES: Record<string, (p: Place, rows: number, columns: number, all: boole
     End: (p, rows, columns, all) => ({ row: all ? rows - 1 : p.row, column: columns - 1 }),
 };
 
+/** Draws again when the system turns dark or light. */
+export function useScheme(): void {
+    const [, again] = useState({});
+    useEffect(() => {
+        const scheme = matchMedia('(prefers-color-scheme: dark)');
+        const changed = () => again({});
+        scheme.addEventListener('change', changed);
+        return () => scheme.removeEventListener('change', changed);
+    }, []);
+}
+
 export function Heatmap(p: HeatmapProps) {
+    useScheme();
     const box = useRef<HTMLDivElement>(null);
     const canvas = useRef<HTMLCanvasElement>(null);
     const [room, setRoom] = useState(600);

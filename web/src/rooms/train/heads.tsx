@@ -4,7 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TaskExample } from '../../engine/types';
 import type { Colors } from '../../state/state';
 import { en as t } from '../../text/en';
-import { css, type HeatmapProps, type Layout, paintCells, paintHatching } from '../../ui/heatmap';
+import { isDark, palette } from '../../ui/colors';
+import { css, type HeatmapProps, type Layout, paintCells, paintHatching, useScheme } from '../../ui/heatmap';
 import { headOf, type Question, rowOf, share } from './picture';
 import type { Picture } from './trainer';
 
@@ -110,6 +111,7 @@ export function Heads(p: HeadsProps) {
     const { look } = p.picture;
     const heads = look.weights.shape[1]!;
     const plan = planOf(heads, look.n, room);
+    useScheme();
     useEffect(() => {
         const observer = new ResizeObserver(([entry]) => setRoom(entry!.contentRect.width));
         observer.observe(box.current!);
@@ -135,5 +137,23 @@ export function Heads(p: HeadsProps) {
                 ))}
             </div>
         </div>
+    );
+}
+
+/** What the colours mean. */
+export function ColorBar({ colors }: { colors: Colors }) {
+    const canvas = useRef<HTMLCanvasElement>(null);
+    useScheme();
+    useEffect(() => {
+        const pen = canvas.current!.getContext('2d')!;
+        palette('weights', colors, isDark()).forEach((rgb, i) => {
+            pen.fillStyle = `rgb(${rgb.join()})`;
+            pen.fillRect(i / 2, 0, 1, 10);
+        });
+    });
+    return (
+        <span class="color-bar">
+            0 <canvas ref={canvas} width={128} height={10} aria-hidden="true" /> 1
+        </span>
     );
 }

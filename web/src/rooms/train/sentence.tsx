@@ -17,8 +17,13 @@ function roleOf(question: Question, j: number): string {
     return question.rival.includes(j) ? 'rival' : '';
 }
 
-function Token(p: { word: string; role: string; weight: number; ask?: () => void }) {
-    const note = p.role === 'right' ? t.train.sentence.decides : p.role === 'rival' ? t.train.sentence.rival : '';
+/** Its name, under the first token of each kind. */
+function noteOf(question: Question, j: number): string {
+    if (j === question.right[0]) return t.train.sentence.decides;
+    return j === question.rival[0] ? t.train.sentence.rival : '';
+}
+
+function Token(p: { word: string; role: string; note: string; weight: number; ask?: () => void }) {
     const word = <bdi>{p.word}</bdi>;
     return (
         <li class={p.role} style={{ '--weight': p.weight }}>
@@ -31,7 +36,7 @@ function Token(p: { word: string; role: string; weight: number; ask?: () => void
             ) : (
                 <span class="word">{word}</span>
             )}
-            <span class="note">{note}</span>
+            <span class="note">{p.note}</span>
         </li>
     );
 }
@@ -103,7 +108,7 @@ export function Sentence(p: SentenceProps) {
                 {example.words.map((word, j) => {
                     const q = example.questions.findIndex(({ at }) => at === j);
                     const ask = q < 0 || example.questions.length < 2 ? undefined : () => store.set((s) => void (s.train.question = q));
-                    return <Token key={j} word={word} role={roleOf(question, j)} weight={row[j]!} ask={ask} />;
+                    return <Token key={j} word={word} role={roleOf(question, j)} note={noteOf(question, j)} weight={row[j]!} ask={ask} />;
                 })}
             </ol>
             <Answers question={question} picture={picture} />

@@ -12,7 +12,7 @@ import { Export, save, type Table } from '../../ui/export';
 import { say } from '../../ui/readout';
 import { Experiments, SettingsPanel } from './controls';
 import { CurvesView } from './curves';
-import { Heads } from './heads';
+import { ColorBar, Heads } from './heads';
 import { Numbers, selectivityOf } from './numbers';
 import { rowOf } from './picture';
 import { Sentence } from './sentence';
@@ -144,7 +144,7 @@ function Pictures(p: ShownProps) {
                 ))}
             </div>
             <p class="quiet">
-                {t.train.heads.about} {trainer.input!.causal && t.train.heads.hatched}
+                {t.train.heads.about} <ColorBar colors={state.explore.colors} /> {trainer.input!.causal && t.train.heads.hatched}
             </p>
             <p class="actions">
                 <button onClick={() => void saveWeights()}>{t.train.save}</button>
