@@ -97,6 +97,8 @@ export const en = {
             w_o: 'W_O',
             y: 'Y',
         },
+        /** The engine speaks of options of the command. */
+        onPage: (text: string) => text.replace('--no-scale', 'scaling off'),
         ofHead: (head: number) => `, head ${head}`,
         givenSentence: 'What each query looks for, each key offers and each value hands over.',
         byDk: (d_k: number) => `Divided by d_k = ${d_k}: more than the square root, so the softmax is flatter.`,
@@ -104,7 +106,7 @@ export const en = {
         flops: (n: number) => (n === 0 ? 'no arithmetic' : `${n.toLocaleString('en')} FLOPs`),
         sum: 'sum',
         masked: 'masked',
-        editHint: 'Click or press Enter to change a number',
+        editHint: 'click or press Enter to change a number',
         refused: (text: string, name: string, value: number) => `“${text}” is not a number that can be used; ${name} stays ${value}.`,
         edited: (name: string, value: number) => `${name} is now ${value}; everything after it was computed again.`,
         legend: {
@@ -113,7 +115,8 @@ export const en = {
             edited: 'dot in the corner: changed by hand',
         },
         detail: (of: string, sum: string) => `${of} = ${sum}`,
-        pick: 'Point at a cell, or click it, to see where its number comes from.',
+        meet: (left: string, right: string, result: string) => `Each cell of ${result}: a row of ${left} meets a column of ${right}.`,
+        exampleNamed: (name: string) => `Example ${name}`,
         sumOf: 'sum of the products',
         score: 'score',
         weight: 'share',

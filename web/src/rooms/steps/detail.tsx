@@ -2,7 +2,7 @@
 // numbers, the sum, and for a score what becomes of it: scaled, masked, its share of the row.
 import { en as t } from '../../text/en';
 import { formOf, show } from './numbers';
-import { type Cell, cellsOf, type Page, SCORE_LIKE, viewOf } from './pages';
+import { type Cell, cellsOf, nameOf, type Page, SCORE_LIKE, viewOf } from './pages';
 import type { Work } from './work';
 
 const MOST_ROWS = 12; // without scrolling
@@ -38,7 +38,7 @@ function factorsOf(work: Work, page: Page, head: number, at: Cell): Factors | un
     const width = left.columns.length;
     const each = (pick: (i: number) => number) => Array.from({ length: width }, (_, i) => pick(i));
     return {
-        of: `${result.title}[${result.rows[at.row]}, ${result.columns[at.column]}]`,
+        of: nameOf(result, at),
         left: letters[0],
         right: letters[1],
         names: left.columns,

@@ -7,7 +7,7 @@ import { numeralOn, palette, placing, type Rgb } from '../../ui/colors';
 import { Heatmap } from '../../ui/heatmap';
 import { say } from '../../ui/readout';
 import { type Form, formOf, readNumber, show, tidy } from './numbers';
-import type { Cell, View } from './pages';
+import { type Cell, nameOf, type View } from './pages';
 
 const MOST_CELLS = 600; // of a table; a larger matrix is drawn
 const NUDGE = 0.01;
@@ -91,8 +91,6 @@ function moved(event: KeyboardEvent, { row, column }: Cell, view: View): Cell | 
         default: return undefined;
     }
 }
-
-const nameOf = ({ title, rows, columns }: View, { row, column }: Cell) => `${title}[${rows[row]}, ${columns[column]}]`;
 
 function Sum({ view, row }: { view: View; row: number }) {
     let sum = 0;

@@ -1,5 +1,6 @@
 // notes.tsx - what the document says of the matrix in sight, against what it is.
 import type { Part, Statement } from '../../engine/types';
+import { store } from '../../state/store';
 import { en as t } from '../../text/en';
 import { formOf, show } from './numbers';
 import { viewOf } from './pages';
@@ -46,6 +47,18 @@ function Note({ work, part, statements, name }: { work: Work; part: Part; statem
     );
 }
 
+/** The names of other examples in it lead there. */
+function Lesson({ text }: { text: string }) {
+    const open = (name: string) => store.set((s) => Object.assign(s.steps, { example: name, step: 0, edits: '', row: -1, column: -1 }));
+    return (
+        <p class="lesson">
+            {text.split(/--example ([\w-]+)/).map((piece, i) =>
+                i % 2 ? <button key={i} class="link" onClick={() => open(piece)}>{t.steps.exampleNamed(piece)}</button> : piece,
+            )}
+        </p>
+    );
+}
+
 export function Notes({ work, parts }: { work: Work; parts: Part[] }) {
     const { example, asDocumented, problem } = work;
     if (!example || !asDocumented) return null;
@@ -56,7 +69,7 @@ export function Notes({ work, parts }: { work: Work; parts: Part[] }) {
     return (
         <>
             {noted.map((part) => <Note key={part} work={work} part={part} statements={about(part)} name={name} />)}
-            {isWrong && example.lesson && <p class="lesson">{example.lesson}</p>}
+            {isWrong && example.lesson && <Lesson text={example.lesson} />}
         </>
     );
 }

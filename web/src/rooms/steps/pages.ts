@@ -40,7 +40,8 @@ export function pagesOf({ steps }: Work): Page[] {
 export interface View {
     part: Part;
     head: number; // 0 where all heads share it
-    title: string;
+    title: string; // "Kᵀ, head 1"
+    ofHead: string; // ", head 1"; '' where there is one, or all share it
     rows: string[];
     columns: string[];
     cell: ArrayLike<number>; // (rows, columns), as displayed
@@ -94,6 +95,7 @@ export function viewOf(work: Work, part: Part, head: number, transposed = false)
         part,
         head: step.perHead ? head : 0,
         title: t.steps.part[part] + (transposed ? 'ᵀ' : '') + ofHead,
+        ofHead,
         rows: transposed ? names.columns : names.rows,
         columns: transposed ? names.rows : names.columns,
         cell: transposed ? transpose(cell, rows, columns) : cell,
@@ -107,6 +109,11 @@ export function viewOf(work: Work, part: Part, head: number, transposed = false)
 export interface Cell {
     row: number;
     column: number;
+}
+
+/** "S[apple, phones], head 1" */
+export function nameOf({ part, transposed, ofHead, rows, columns }: View, { row, column }: Cell): string {
+    return `${t.steps.part[part]}${transposed ? 'ᵀ' : ''}[${rows[row]}, ${columns[column]}]${ofHead}`;
 }
 
 /** Where a displayed cell lies in the matrix that was given, all heads side by side. */

@@ -9,6 +9,7 @@ import { type Page, SCORE_LIKE, type View, viewOf } from './pages';
 import type { Work } from './work';
 
 const A_STEP = 1200; // milliseconds at speed 1
+const THUMB = { width: 54, height: 36 }; // pixels
 
 /** To a step; a picked cell is kept among matrices whose cells mean the same. */
 export function goTo(pages: Page[], from: number, to: number): void {
@@ -35,7 +36,9 @@ function Thumbnail({ view, dark }: { view: View; dark: boolean }) {
         }
         pen.putImageData(image, 0, 0);
     }, [view.cell, dark]);
-    return <canvas ref={canvas} width={columns} height={view.rows.length} aria-hidden="true" />;
+    const cell = Math.min(9, THUMB.width / columns, THUMB.height / view.rows.length);
+    const size = { width: `${Math.max(cell * columns, 4)}px`, height: `${Math.max(cell * view.rows.length, 4)}px` };
+    return <canvas ref={canvas} width={columns} height={view.rows.length} style={size} aria-hidden="true" />;
 }
 
 interface PlayerProps {

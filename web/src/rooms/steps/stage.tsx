@@ -1,6 +1,6 @@
 // stage.tsx - the present step: its name, formula, shape, cost and sentence; its matrices as an
 // equation; one cell explained; what the document says.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Part } from '../../engine/types';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
@@ -17,8 +17,11 @@ import { Formula } from './formula';
 import { type Marks, Matrix } from './matrix';
 import { Notes } from './notes';
 import { formOf, show } from './numbers';
-import { type Cell, givenCell, type Page, pickedCell, SCORE_LIKE, type View, viewOf } from './pages';
+import { type Cell, givenCell, nameOf, type Page, pickedCell, SCORE_LIKE, type View, viewOf } from './pages';
 import type { Work } from './work';
+
+const COMPACT = 8; // columns, above which cells are smaller
+const LONGEST = 16; // factors of a product that is laid out as a square; K is not turned round above it
 
 interface StageProps {
     state: State;
@@ -28,19 +31,25 @@ interface StageProps {
     dark: boolean;
 }
 
+/** The engine's words are about the square root. */
+const isByDk = (work: Work, page: Page) => page.name === 'scaled' && work.problem.scale === 'dk';
+
+function sentenceOf(work: Work, page: Page): string {
+    if (page.name === 'given') return t.steps.givenSentence;
+    return isByDk(work, page) ? t.steps.byDk(work.steps.d_k) : work.steps.step[page.results[0]!]!.sentence;
+}
+
 function Head({ work, page }: { work: Work; page: Page }) {
     const step = work.steps.step[page.results[0]!]!;
     const [heads = 1, rows = 0, columns = 0] = step.value.shape;
-    const isByDk = page.name === 'scaled' && work.problem.scale === 'dk'; // the engine's words are about the square root
-    const sentence = page.name === 'given' ? t.steps.givenSentence : isByDk ? t.steps.byDk(work.steps.d_k) : step.sentence;
     const formulas = page.results.map((part) => work.steps.step[part]!.formula).filter((text) => text !== 'given');
     return (
         <div class="head">
             <h2>{t.steps.page[page.name]}</h2>
-            {formulas.map((text) => <Formula key={text} text={isByDk ? 'S / d_k' : text} />)}
+            {formulas.map((text) => <Formula key={text} text={isByDk(work, page) ? 'S / d_k' : text} />)}
             <span class="quiet">{t.steps.shape(heads, rows, columns)}</span>
             <span class="quiet">{t.steps.flops(step.flops)}</span>
-            <p>{sentence}</p>
+            <p>{sentenceOf(work, page)}</p>
         </div>
     );
 }
@@ -56,21 +65,28 @@ function marksOf(page: Page, view: View, at: Cell, width: number): Marks {
     }
     if (page.sign === '→') return at;
     if (isFirst) return { row: at.row };
+    if (view.part === 'k' && !view.transposed) return { row: at.column };
     return { column: at.column + (/^w_[qkv]$/.test(view.part) ? width : 0) };
 }
 
 /** The matrices of the step: of one head, except where the heads are joined. */
 function viewsOf(work: Work, page: Page, head: number): View[] {
     const heads = page.name === 'concat' ? Array.from({ length: work.steps.heads }, (_, h) => h) : [head];
-    const operand = (part: Part) => heads.map((h) => viewOf(work, part, h, page.name === 'scores' && part === 'k'));
+    const isTransposed = (part: Part) => page.name === 'scores' && part === 'k' && work.steps.d_k <= LONGEST;
+    const operand = (part: Part) => heads.map((h) => viewOf(work, part, h, isTransposed(part)));
     return [...page.operands.flatMap(operand), ...page.results.map((part) => viewOf(work, part, head))];
+}
+
+/** Left and right as they are multiplied, rows by columns, and short enough to stand in a square. */
+function isMultiplied([left, right]: View[]): boolean {
+    return left!.columns.length === right!.rows.length && left!.columns.length <= LONGEST;
 }
 
 function signBefore(page: Page, views: View[], i: number): string {
     if (i === 0 || page.name === 'given') return '';
     const isResult = page.results.includes(views[i]!.part);
     if (isResult) return page.sign === '→' ? '→' : '=';
-    return page.sign === '→' ? '|' : '×';
+    return page.sign === '→' || !isMultiplied(views) ? '|' : '×';
 }
 
 function Legend({ views, dark, hasEdits }: { views: View[]; dark: boolean; hasEdits: boolean }) {
@@ -83,6 +99,7 @@ function Legend({ views, dark, hasEdits }: { views: View[]; dark: boolean; hasEd
                     <i aria-hidden="true" style={{ background: `linear-gradient(90deg,${ramp(kind)})` }} /> {t.steps.legend[kind]}
                 </span>
             ))}
+            {views.some((view) => view.given) && <span><span class="pen">✎</span> {t.steps.editHint}</span>}
             {hasEdits && <span>{t.steps.legend.edited}</span>}
         </p>
     );
@@ -109,7 +126,7 @@ function edit(work: Work, view: View, at: Cell, value: number): void {
     const place = givenCell(view, at);
     store.set((s) => void (s.steps.edits = withEdit(s.steps.edits, { part, ...place, value }, work.given.given[part]!)),
         `steps.edit ${part} ${place.row} ${place.column}`);
-    say(t.steps.edited(`${view.title}[${view.rows[at.row]}, ${view.columns[at.column]}]`, value));
+    say(t.steps.edited(nameOf(view, at), value));
 }
 
 function isEdited(work: Work, view: View, at: Cell): boolean {
@@ -117,52 +134,73 @@ function isEdited(work: Work, view: View, at: Cell): boolean {
     return work.edits.some((e) => e.part === view.given && e.row === place.row && e.column === place.column);
 }
 
-function pick(work: Work, page: Page, head: number, at: Cell | null): void {
+function pick(at: Cell | null): void {
     store.set((s) => {
         s.steps.row = at?.row ?? -1;
         s.steps.column = at?.column ?? -1;
     });
-    if (!at || !SCORE_LIKE.includes(page.results[0]!)) return;
-    const weight = viewOf(work, 'weights', head).cell[at.row * work.keys.length + at.column]!;
-    say(t.steps.looks(work.queries[at.row]!, work.keys[at.column]!, t.percent(weight)));
 }
 
-export function Stage({ state, work, page, head, dark }: StageProps) {
+/** What the readout says of the step, or of the picked cell of it. */
+function inWords(work: Work, page: Page, head: number, at: Cell): string {
+    if (!SCORE_LIKE.includes(page.results[0]!)) return `${t.steps.page[page.name]}. ${sentenceOf(work, page)}`;
+    const weight = viewOf(work, 'weights', head).cell[at.row * work.keys.length + at.column]!;
+    return t.steps.looks(work.queries[at.row]!, work.keys[at.column]!, t.percent(weight));
+}
+
+function Equation({ state, work, page, head, dark, at, onHover }: StageProps & { at: Cell; onHover: (at: Cell | null) => void }) {
+    const views = viewsOf(work, page, head);
+    const result = views.at(-1)!;
+    const isInput = page.operands.length === 0;
+    const isProduct = !isInput && page.sign === '×' && isMultiplied(views);
+    const isWide = views.some((view) => view.columns.length > COMPACT);
+    const [left, right, product] = views.map((view) => view.title.replace(view.ofHead, ''));
+    const isPickable = (view: View) => !isInput && (view === result || (page.sign === '→' && SCORE_LIKE.includes(view.part)));
+    return (
+        <div class={`equation ${isProduct ? 'product' : ''} ${isWide ? 'compact' : ''}`} key={`${state.steps.example} ${page.name}`}>
+            {isProduct && <p class="corner quiet">{t.steps.meet(left!, right!, product!)}</p>}
+            {views.map((view, i) => (
+                <div class="term" key={view.title}>
+                    {signBefore(page, views, i) && <span class="sign" aria-hidden="true">{signBefore(page, views, i)}</span>}
+                    <Matrix
+                        view={view}
+                        dark={dark}
+                        isResult={page.results.includes(view.part)}
+                        marks={isInput ? {} : marksOf(page, view, at, head * result.columns.length)}
+                        isEdited={(cell) => isEdited(work, view, cell)}
+                        onPick={isPickable(view) ? pick : undefined}
+                        onHover={isPickable(view) ? onHover : undefined}
+                        onEdit={view.given ? (cell, value) => edit(work, view, cell, value) : undefined}
+                    />
+                </div>
+            ))}
+        </div>
+    );
+}
+
+export function Stage(p: StageProps) {
+    const { state, work, page, head, dark } = p;
     const [hover, setHover] = useState<Cell | null>(null);
     const result = viewOf(work, page.results[0]!, head);
     const picked = pickedCell(result, state.steps.row, state.steps.column);
     const at = hover ? pickedCell(result, hover.row, hover.column) : picked;
-    const views = viewsOf(work, page, head);
-    const isInput = page.operands.length === 0;
-    const isPickable = (view: View) => !isInput && (view === views.at(-1) || (page.sign === '→' && SCORE_LIKE.includes(view.part)));
+    useEffect(() => say(inWords(work, page, head, at)), [page.name, at.row, at.column, head]);
     return (
         <section class="stage">
             <Head work={work} page={page} />
-            <div class="equation" key={page.name}>
-                {views.map((view, i) => (
-                    <div class="term" key={view.title}>
-                        {signBefore(page, views, i) && <span class="sign" aria-hidden="true">{signBefore(page, views, i)}</span>}
-                        <Matrix
-                            view={view}
-                            dark={dark}
-                            isResult={page.results.includes(view.part)}
-                            marks={isInput ? {} : marksOf(page, view, at, head * result.columns.length)}
-                            isEdited={(cell) => isEdited(work, view, cell)}
-                            onPick={isPickable(view) ? (cell) => pick(work, page, head, cell) : undefined}
-                            onHover={isPickable(view) ? setHover : undefined}
-                            onEdit={view.given ? (cell, value) => edit(work, view, cell, value) : undefined}
-                        />
+            <div class="split">
+                <div>
+                    <Equation {...p} at={at} onHover={setHover} />
+                    <Legend views={viewsOf(work, page, head)} dark={dark} hasEdits={work.edits.length > 0} />
+                    <div class="bar foot">
+                        <Badge from={provenanceOf(state, work)} />
+                        <Export name={`attention-${result.part}`} table={() => tableOf(result)} picture={() => pictureOf(result)}
+                            {...commandFor(state, work, page)} />
                     </div>
-                ))}
+                    <Notes work={work} parts={page.results} />
+                </div>
+                {page.operands.length > 0 && <Detail work={work} page={page} head={head} at={at} />}
             </div>
-            <Legend views={views} dark={dark} hasEdits={work.edits.length > 0} />
-            <div class="bar foot">
-                <Badge from={provenanceOf(state, work)} />
-                <Export name={`attention-${result.part}`} table={() => tableOf(result)} picture={() => pictureOf(result)}
-                    {...commandFor(state, work, page)} />
-            </div>
-            <Notes work={work} parts={page.results} />
-            {!isInput && <Detail work={work} page={page} head={head} at={at} />}
         </section>
     );
 }

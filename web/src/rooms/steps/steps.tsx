@@ -70,7 +70,7 @@ export function Steps({ state }: { state: State }) {
     return (
         <div class="steps">
             <Settings state={state} work={work} />
-            {work?.example && <p class="quiet about">{work.example.about}</p>}
+            {work?.example && <p class="quiet about">{t.steps.onPage(work.example.about)}</p>}
             {error && <p class="error" role="alert">{error}</p>}
             {show ? (
                 <>
