@@ -14,7 +14,7 @@ function parse(text: string): ComponentChildren {
     if (two) return <>{parse(two[1]!)}<mo>{two[2]}</mo>{parse(two[3]!)}</>;
     const call = /^(\w+)\((.*)\)$/.exec(text);
     if (call?.[1] === 'sqrt') return <msqrt>{parse(call[2]!)}</msqrt>;
-    if (call) return <><mi>{call[1]}</mi><mo stretchy="false">(</mo>{parse(call[2]!)}<mo stretchy="false">)</mo></>;
+    if (call) return <><mi>{call[1]}</mi><mtext>(</mtext>{parse(call[2]!)}<mtext>)</mtext></>;
     const fraction = /^(.+) \/ (.+)$/.exec(text);
     if (fraction) return <mfrac><mrow>{parse(fraction[1]!)}</mrow><mrow>{parse(fraction[2]!)}</mrow></mfrac>;
     return text.split(' ').map((symbol, i) => <Symbol key={i} text={symbol} />);

@@ -124,6 +124,7 @@ function CellOf({ g, row, column }: { g: Grid; row: number; column: number }) {
             class={names.filter(Boolean).join(' ')}
             tabIndex={isCurrent && !isOpen ? 0 : -1}
             data-at={`${row},${column}`}
+            title={String(value)}
             aria-selected={isMarked}
             style={isMasked ? undefined : { background: `rgb(${rgb.join()})`, color: numeralOn(rgb) }}
         >

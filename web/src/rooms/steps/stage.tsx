@@ -86,7 +86,8 @@ function signBefore(page: Page, views: View[], i: number): string {
     if (i === 0 || page.name === 'given') return '';
     const isResult = page.results.includes(views[i]!.part);
     if (isResult) return page.sign === '→' ? '→' : '=';
-    return page.sign === '→' || !isMultiplied(views) ? '|' : '×';
+    if (page.sign === '→') return '|';
+    return isMultiplied(views) ? '×' : '';
 }
 
 function Legend({ views, dark, hasEdits }: { views: View[]; dark: boolean; hasEdits: boolean }) {

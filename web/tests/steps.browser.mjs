@@ -1,0 +1,267 @@
+// steps.browser.mjs - the journey through the room Steps, in a real browser: every displayed matrix
+// against `attn trace --json`, numbers changed by hand, bad ones refused, undo, links, keys, both themes.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const TOLERANCE = 1e-5;
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Every matrix on the page: its part, head and numbers, turned back where it is shown transposed. */
+function displayed(page) {
+    return page.$$eval('figure.matrix', (figures) =>
+        figures.map((figure) => {
+            const title = figure.querySelector('figcaption b').textContent;
+            const rows = [...figure.querySelectorAll('tbody tr')].map((tr) => [...tr.querySelectorAll('td[data-at]')].map((td) => Number(td.title)));
+            const sums = [...figure.querySelectorAll('tbody td.sum')].map((td) => Number(td.textContent));
+            const masked = [...figure.querySelectorAll('tbody tr')].map((tr) => [...tr.querySelectorAll('td[data-at]')].map((td) => td.classList.contains('masked')));
+            const isTurned = title.includes('ᵀ');
+            const matrix = isTurned ? rows[0].map((_, c) => rows.map((row) => row[c])) : rows;
+            return { part: figure.dataset.part, head: Number(/head (\d+)/.exec(title)?.[1] ?? 1) - 1, matrix, sums, masked };
+        }),
+    );
+}
+
+function trace(attn, args) {
+    const found = JSON.parse(execFileSync(attn, ['trace', ...args, '--json'], { encoding: 'utf8' }));
+    return Object.fromEntries(found.steps.map((step) => [step.name, step]));
+}
+
+function compare(shown, steps) {
+    for (const { part, head, matrix, sums, masked } of shown) {
+        const step = steps[part];
+        const truth = step.shape.length === 3 ? step.values[head] : step.values;
+        assert.deepEqual([matrix.length, matrix[0].length], [truth.length, truth[0].length], `${part}: shape`);
+        matrix.forEach((row, r) =>
+            row.forEach((x, c) => {
+                const expected = truth[r][c] ?? -Infinity; // JSON has no infinity
+                assert.ok(x === expected || Math.abs(x - expected) <= TOLERANCE, `${part}[${r}, ${c}]: shown ${x}, attn trace ${expected}`);
+                if (part === 'weights' && masked[r][c]) assert.equal(x, 0, 'a masked weight is exactly 0');
+            }),
+        );
+        if (part === 'weights') {
+            assert.equal(sums.length, matrix.length);
+            matrix.forEach((row) => assert.ok(Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-6, 'a row sums to 1'));
+        }
+    }
+}
+
+/** Shows the room with these settings and waits for its numbers. */
+async function show(page, base, settings = '') {
+    await page.goto('about:blank');
+    await page.goto(`${base}#1?room=steps&${settings}`);
+    await page.waitForSelector('.stage');
+}
+
+const steps = (page) => page.locator('.ribbon button');
+const readout = (page) => page.locator('.readout');
+const matrix = (page, part) => page.locator(`figure[data-part=${part}]`).last();
+const cell = (page, part, row, column) => matrix(page, part).locator(`td[data-at="${row},${column}"]`);
+
+async function everyStep(page, base, settings, truth) {
+    await show(page, base, settings);
+    const seen = new Set();
+    for (let i = 0; i < (await steps(page).count()); i++) {
+        await steps(page).nth(i).click();
+        await page.waitForSelector(`.ribbon li:nth-child(${i + 1}) [aria-current=step]`);
+        const shown = await displayed(page);
+        compare(shown, truth);
+        shown.forEach(({ part }) => seen.add(part));
+    }
+    return seen;
+}
+
+async function examples(page, base, attn) {
+    const seen = await everyStep(page, base, 'steps.example=004', trace(attn, ['--example', '004']));
+    assert.deepEqual([...seen].sort(), ['k', 'masked', 'output', 'q', 'scaled', 'scores', 'v', 'w_k', 'w_q', 'w_v', 'weights', 'x']);
+    for (const name of ['001', '002', '002-plain', '002-scaling', '003', '003-scaling', '004-stated'])
+        await everyStep(page, base, `steps.example=${name}`, trace(attn, ['--example', name]));
+    await everyStep(page, base, 'steps.example=004&mask=causal&scale=none&temperature=0.5',
+        trace(attn, ['--example', '004', '--causal', '--no-scale', '--temperature', '0.5']));
+}
+
+async function sentences(page, base, attn) {
+    const own = trace(attn, ['the cat saw the dog', '--heads', '2', '--d-model', '4', '--seed', '7', '--causal']);
+    const settings = 'steps.example=mine&sentence=the+cat+saw+the+dog&seed=7&mask=causal';
+    for (const head of [0, 1]) {
+        const seen = await everyStep(page, base, `${settings}&head=${head}`, own);
+        assert.ok(seen.has('concat') && seen.has('y') && seen.has('w_o'));
+    }
+    const field = page.getByLabel('Sentence');
+    await field.fill('');
+    await page.getByRole('alert').waitFor();
+    assert.match(await page.getByRole('alert').textContent(), /empty/);
+    await field.fill('🙂 مرحبا <b>x</b>');
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await steps(page).first().click();
+    assert.equal(await matrix(page, 'x').locator('tbody tr').count(), 3);
+    await field.fill('word '.repeat(300));
+    await page.getByRole('alert').waitFor();
+    await field.fill('word '.repeat(200)); // too many cells for a table
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await steps(page).nth(4).click();
+    await matrix(page, 'scores').locator('canvas').waitFor();
+}
+
+/** A matrix of numbers as a .npy file. */
+function writeNpy(path, rows) {
+    const dict = `{'descr': '<f8', 'fortran_order': False, 'shape': (${rows.length}, ${rows[0].length}), }`;
+    const header = dict.padEnd(Math.ceil((dict.length + 11) / 64) * 64 - 11) + '\n';
+    const start = Buffer.from([0x93, 78, 85, 77, 80, 89, 1, 0, header.length & 255, header.length >> 8]);
+    writeFileSync(path, Buffer.concat([start, Buffer.from(header), Buffer.from(Float64Array.from(rows.flat()).buffer)]));
+}
+
+async function edit(page, part, row, column, text) {
+    await cell(page, part, row, column).click();
+    await page.keyboard.type(text);
+    await page.keyboard.press('Enter');
+}
+
+async function editing(page, base, attn) {
+    await show(page, base, 'steps.example=004&steps.step=1');
+    const start = await cell(page, 'w_q', 1, 0).getAttribute('title');
+    await edit(page, 'w_q', 1, 0, '-0.25');
+    await page.locator('figure[data-part=w_q] td.edited').waitFor();
+    const folder = mkdtempSync(join(tmpdir(), 'steps-'));
+    try {
+        const given = trace(attn, ['--example', '004']);
+        const files = { x: 'x', w_q: 'wq', w_k: 'wk', w_v: 'wv' };
+        given.w_q.values[1][0] = -0.25;
+        for (const [part, name] of Object.entries(files)) writeNpy(join(folder, `${name}.npy`), given[part].values);
+        const options = Object.values(files).flatMap((name) => [`--${name}`, join(folder, `${name}.npy`)]);
+        const truth = trace(attn, options);
+        await everyStepFrom(page, truth);
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+    assert.match(page.url(), /steps\.edits=w_q/);
+    assert.match(await page.locator('.stage .badge').textContent(), /by hand/);
+
+    const url = page.url();
+    await steps(page).nth(1).click();
+    const before = await displayed(page);
+    await show(page, url.split('#')[0], 'room=cost'); // elsewhere, then back by the link
+    await page.goto('about:blank');
+    await page.goto(url);
+    await page.waitForSelector('.stage');
+    await steps(page).nth(1).click();
+    assert.deepEqual(await displayed(page), before);
+
+    await cell(page, 'w_q', 0, 0).click();
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    await page.waitForFunction(() => location.hash.includes('w_q%3A0%2C0%3D1.02'));
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Undo' }).click(); // both presses are one change
+    await page.waitForFunction(() => !location.hash.includes('w_q%3A0%2C0'));
+    await page.getByRole('button', { name: 'Reset' }).click();
+    await page.waitForFunction(() => !document.querySelector('td.edited'));
+    assert.equal(await cell(page, 'w_q', 1, 0).getAttribute('title'), start);
+}
+
+async function everyStepFrom(page, truth) {
+    for (let i = 0; i < (await steps(page).count()); i++) {
+        await steps(page).nth(i).click();
+        await page.waitForSelector(`.ribbon li:nth-child(${i + 1}) [aria-current=step]`);
+        compare(await displayed(page), truth);
+    }
+}
+
+async function refusing(page, base) {
+    await show(page, base, 'steps.example=004');
+    for (const text of ['NaN', 'abc', '1e400', '', '1,5', '--1']) {
+        await cell(page, 'x', 0, 0).click();
+        await page.keyboard.press('Control+A');
+        await page.keyboard.press('Delete');
+        await edit(page, 'x', 0, 0, text);
+        await page.waitForFunction((t) => document.querySelector('.readout').textContent.includes(`“${t}” is not a number`), text);
+        assert.equal(await cell(page, 'x', 0, 0).getAttribute('title'), '1');
+    }
+    await edit(page, 'x', 0, 0, '1e308'); // finite, but what follows is not
+    await page.getByRole('alert').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+}
+
+async function factors(page, base) {
+    await show(page, base, 'steps.example=004&steps.step=4');
+    await cell(page, 'scores', 2, 3).click();
+    await page.getByRole('heading', { name: 'S[apple, phones] = 1.67' }).waitFor();
+    const numbers = await page.locator('.factors').first().locator('tbody .number').allTextContents();
+    assert.deepEqual(numbers.map(Number), [1.1, 1.2, 1.32, 0.7, 0.5, 0.35]);
+    assert.equal(await matrix(page, 'q').locator('td.marked').count(), 2);
+    assert.equal(await matrix(page, 'k').locator('td.marked').count(), 2);
+    await page.waitForFunction(() => /“apple” looks 25 % at “phones”/.test(document.querySelector('.readout').textContent));
+    assert.match(await page.locator('.chain').textContent(), /1\.67.*1\.1809.*0\.2483/s);
+    await steps(page).nth(7).click(); // the picked cell is the same one among the weights
+    assert.equal(await matrix(page, 'weights').locator('td.marked').getAttribute('data-at'), '2,3');
+    const note = await page.locator('.stated').textContent();
+    assert.match(note, /says 0\.278 it is 0\.2596/);
+}
+
+async function keys(page, base) {
+    await show(page, base, 'steps.example=004');
+    const at = () => page.locator('.ribbon [aria-current=step]').textContent();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(() => document.querySelector('.ribbon [aria-current]').textContent.startsWith('2'));
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForFunction(() => document.querySelector('.ribbon [aria-current]').textContent.startsWith('1'));
+    await cell(page, 'x', 0, 0).focus(); // in a table arrows move in it
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.at), '1,1');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('2');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => location.hash.includes('x%3A1%2C1%3D2'));
+    assert.match(await at(), /^1/);
+    await show(page, base, 'steps.example=003&steps.speed=4');
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.waitForFunction(() => document.querySelector('.where').textContent === 'step 6 of 6', null, { timeout: 5000 });
+    await page.getByRole('button', { name: 'Play' }).waitFor(); // it stops by itself
+}
+
+async function extremes(page, base) {
+    for (const temperature of ['1e-6', '1e6', '1e300', 'NaN']) {
+        await show(page, base, `steps.example=004&steps.step=7&temperature=${temperature}`);
+        const weights = (await displayed(page)).find(({ part }) => part === 'weights');
+        weights.matrix.forEach((row) => assert.ok(Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-6));
+    }
+    await show(page, base, 'steps.example=none&steps.step=15&steps.edits=x:99,99=1;q:0,0=5;w_q:0,0=zz;;&steps.row=200&steps.column=200');
+    assert.match(await page.locator('.stage .badge').textContent(), /004/);
+}
+
+async function looks(page, base) {
+    for (const theme of ['light', 'dark']) {
+        await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+        for (const width of [360, 768, 1440]) {
+            await page.setViewportSize({ width, height: 900 });
+            for (const settings of ['steps.step=4', 'steps.step=7&mask=causal', 'steps.example=mine&steps.step=10', 'steps.example=002-scaling&steps.step=1']) {
+                await show(page, base, settings);
+                assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, `${settings} at ${width}: no sideways scroll`);
+                if (width === 768) continue;
+                await page.evaluate(AXE);
+                const { violations } = await page.evaluate(() => globalThis.axe.run());
+                assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes[0].html}`), [], `axe, ${theme}, ${width}, ${settings}`);
+            }
+        }
+    }
+}
+
+/** All of it. base: address of the page; attn: path of the native command. */
+export async function journey({ page, base, attn }) {
+    const problems = [];
+    page.on('pageerror', (error) => problems.push(error.message));
+    await examples(page, base, attn);
+    await sentences(page, base, attn);
+    await editing(page, base, attn);
+    await refusing(page, base);
+    await factors(page, base);
+    await keys(page, base);
+    await extremes(page, base);
+    await looks(page, base);
+    assert.deepEqual(problems, []);
+}
