@@ -77,8 +77,10 @@ export function App() {
                 <Toolbar state={state} />
             </header>
             <div class="layout">
-                <main id="room" role="tabpanel" aria-labelledby={`tab-${state.room}`} tabIndex={-1}>
-                    <Page state={state} />
+                <main>
+                    <div id="room" role="tabpanel" aria-labelledby={`tab-${state.room}`} tabIndex={-1}>
+                        <Page state={state} />
+                    </div>
                 </main>
                 <Card state={state} />
             </div>

@@ -57,12 +57,11 @@ async function show(page, base, settings = '') {
 }
 
 const steps = (page) => page.locator('.ribbon button');
-const readout = (page) => page.locator('.readout');
 const matrix = (page, part) => page.locator(`figure[data-part=${part}]`).last();
 const cell = (page, part, row, column) => matrix(page, part).locator(`td[data-at="${row},${column}"]`);
 
-async function everyStep(page, base, settings, truth) {
-    await show(page, base, settings);
+/** Goes through the steps; which parts were seen. */
+async function everyStep(page, truth) {
     const seen = new Set();
     for (let i = 0; i < (await steps(page).count()); i++) {
         await steps(page).nth(i).click();
@@ -74,12 +73,17 @@ async function everyStep(page, base, settings, truth) {
     return seen;
 }
 
+async function everyStepOf(page, base, settings, truth) {
+    await show(page, base, settings);
+    return everyStep(page, truth);
+}
+
 async function examples(page, base, attn) {
-    const seen = await everyStep(page, base, 'steps.example=004', trace(attn, ['--example', '004']));
+    const seen = await everyStepOf(page, base, 'steps.example=004', trace(attn, ['--example', '004']));
     assert.deepEqual([...seen].sort(), ['k', 'masked', 'output', 'q', 'scaled', 'scores', 'v', 'w_k', 'w_q', 'w_v', 'weights', 'x']);
     for (const name of ['001', '002', '002-plain', '002-scaling', '003', '003-scaling', '004-stated'])
-        await everyStep(page, base, `steps.example=${name}`, trace(attn, ['--example', name]));
-    await everyStep(page, base, 'steps.example=004&mask=causal&scale=none&temperature=0.5',
+        await everyStepOf(page, base, `steps.example=${name}`, trace(attn, ['--example', name]));
+    await everyStepOf(page, base, 'steps.example=004&mask=causal&scale=none&temperature=0.5',
         trace(attn, ['--example', '004', '--causal', '--no-scale', '--temperature', '0.5']));
 }
 
@@ -87,7 +91,7 @@ async function sentences(page, base, attn) {
     const own = trace(attn, ['the cat saw the dog', '--heads', '2', '--d-model', '4', '--seed', '7', '--causal']);
     const settings = 'steps.example=mine&sentence=the+cat+saw+the+dog&seed=7&mask=causal';
     for (const head of [0, 1]) {
-        const seen = await everyStep(page, base, `${settings}&head=${head}`, own);
+        const seen = await everyStepOf(page, base, `${settings}&head=${head}`, own);
         assert.ok(seen.has('concat') && seen.has('y') && seen.has('w_o'));
     }
     const field = page.getByLabel('Sentence');
@@ -116,7 +120,7 @@ function writeNpy(path, rows) {
 
 async function edit(page, part, row, column, text) {
     await cell(page, part, row, column).click();
-    await page.keyboard.type(text);
+    await page.locator('.matrix td input').fill(text);
     await page.keyboard.press('Enter');
 }
 
@@ -133,7 +137,7 @@ async function editing(page, base, attn) {
         for (const [part, name] of Object.entries(files)) writeNpy(join(folder, `${name}.npy`), given[part].values);
         const options = Object.values(files).flatMap((name) => [`--${name}`, join(folder, `${name}.npy`)]);
         const truth = trace(attn, options);
-        await everyStepFrom(page, truth);
+        await everyStep(page, truth);
     } finally {
         rmSync(folder, { recursive: true });
     }
@@ -151,6 +155,7 @@ async function editing(page, base, attn) {
     assert.deepEqual(await displayed(page), before);
 
     await cell(page, 'w_q', 0, 0).click();
+    await page.locator('.matrix td input:focus').waitFor();
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('ArrowUp');
     await page.waitForFunction(() => location.hash.includes('w_q%3A0%2C0%3D1.02'));
@@ -162,20 +167,9 @@ async function editing(page, base, attn) {
     assert.equal(await cell(page, 'w_q', 1, 0).getAttribute('title'), start);
 }
 
-async function everyStepFrom(page, truth) {
-    for (let i = 0; i < (await steps(page).count()); i++) {
-        await steps(page).nth(i).click();
-        await page.waitForSelector(`.ribbon li:nth-child(${i + 1}) [aria-current=step]`);
-        compare(await displayed(page), truth);
-    }
-}
-
 async function refusing(page, base) {
     await show(page, base, 'steps.example=004');
     for (const text of ['NaN', 'abc', '1e400', '', '1,5', '--1']) {
-        await cell(page, 'x', 0, 0).click();
-        await page.keyboard.press('Control+A');
-        await page.keyboard.press('Delete');
         await edit(page, 'x', 0, 0, text);
         await page.waitForFunction((t) => document.querySelector('.readout').textContent.includes(`“${t}” is not a number`), text);
         assert.equal(await cell(page, 'x', 0, 0).getAttribute('title'), '1');
@@ -214,6 +208,7 @@ async function keys(page, base) {
     await page.keyboard.press('ArrowDown');
     assert.equal(await page.evaluate(() => document.activeElement.dataset.at), '1,1');
     await page.keyboard.press('Enter');
+    await page.locator('.matrix td input:focus').waitFor(); // all of it selected: typing replaces it
     await page.keyboard.type('2');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => location.hash.includes('x%3A1%2C1%3D2'));
@@ -234,19 +229,26 @@ async function extremes(page, base) {
     assert.match(await page.locator('.stage .badge').textContent(), /004/);
 }
 
-async function looks(page, base) {
-    for (const theme of ['light', 'dark']) {
-        await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+const SETTINGS = ['steps.step=4', 'steps.step=7&mask=causal', 'steps.example=mine&steps.step=10', 'steps.example=002-scaling&steps.step=1'];
+
+async function widths(page, base) {
+    for (const settings of SETTINGS) {
+        await show(page, base, settings);
         for (const width of [360, 768, 1440]) {
             await page.setViewportSize({ width, height: 900 });
-            for (const settings of ['steps.step=4', 'steps.step=7&mask=causal', 'steps.example=mine&steps.step=10', 'steps.example=002-scaling&steps.step=1']) {
-                await show(page, base, settings);
-                assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, `${settings} at ${width}: no sideways scroll`);
-                if (width === 768) continue;
-                await page.evaluate(AXE);
-                const { violations } = await page.evaluate(() => globalThis.axe.run());
-                assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes[0].html}`), [], `axe, ${theme}, ${width}, ${settings}`);
-            }
+            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, `${settings} at ${width}: no sideways scroll`);
+        }
+    }
+}
+
+async function accessible(page, base) {
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    for (const theme of ['light', 'dark']) {
+        for (const settings of SETTINGS) {
+            await show(page, base, `${settings}&theme=${theme}`);
+            await page.evaluate(AXE);
+            const { violations } = await page.evaluate(() => globalThis.axe.run());
+            assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes[0].html}`), [], `axe, ${theme}, ${settings}`);
         }
     }
 }
@@ -262,6 +264,7 @@ export async function journey({ page, base, attn }) {
     await factors(page, base);
     await keys(page, base);
     await extremes(page, base);
-    await looks(page, base);
+    await widths(page, base);
+    await accessible(page, base);
     assert.deepEqual(problems, []);
 }

@@ -1,7 +1,7 @@
 // matrix.tsx - a matrix as a table: shaded cells with numerals, names around it, sums beside weights.
 // One tab stop; arrows, Home and End move, Enter picks a cell or begins to edit it. While editing: type
 // a number, up and down change it by 0.01, Enter takes it, Escape leaves it.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { en as t } from '../../text/en';
 import { numeralOn, palette, placing, type Rgb } from '../../ui/colors';
 import { Heatmap } from '../../ui/heatmap';
@@ -38,7 +38,10 @@ function painter(view: View, dark: boolean): (row: number, column: number) => Rg
 
 function Editor(p: { name: string; value: number; onTake: (value: number) => void; onLeave: () => void }) {
     const field = useRef<HTMLInputElement>(null);
-    useEffect(() => field.current!.select(), []);
+    useLayoutEffect(() => {
+        field.current!.focus();
+        field.current!.select();
+    }, []);
     const isDone = useRef(false); // leaving the field also blurs it
     const take = (text: string) => {
         const value = readNumber(text);
