@@ -209,9 +209,9 @@ export const en = {
         heads: {
             title: (layer: number) => `Layer ${layer}`,
             head: (head: number) => `Head ${head}`,
-            share: (share: string) => `${share} at what decides`,
+            share: 'at what decides',
             open: 'open in Explore',
-            about: 'Row: who looks; column: at whom. The framed row asks. Weights:',
+            about: 'Row: who looks; column: at whom. The framed row asks; percent: how much of it goes to what decides. Weights:',
             hatched: 'Hatched: masked.',
         },
         curves: {
@@ -243,7 +243,14 @@ export const en = {
             rate: 'Rate',
             steps: 'Steps',
             seed: 'Seed',
-            seedHint: 'Seeds differ: seeds 1 to 5 took 500 to 900 steps for whois.',
+            seedHint: (steps: string | undefined) => 'Seeds differ' + (steps ? `: with seeds 1 to 5 it took ${steps} steps to 99.9 %.` : '.'),
+            seedSteps: {
+                whois: '500 to 900',
+                sense: '200 to 300',
+                induction: '500 to 1100',
+                sort: '1200 to 1500',
+                add: '900 to 1500',
+            } as Record<string, string>,
             scale: 'Scaling',
             scales: { sqrt: '1/√d_k', none: 'none', dk: '1/d_k' },
             temperature: 'Temperature',

@@ -87,7 +87,7 @@ export function SettingsPanel({ state, tasks, input }: { state: State; tasks: Ta
                     onChange={(percent) => set({ stopAt: percent / 100 })}
                 />
                 <NumberField label={text.seed} value={state.seed} {...LIMITS.seed!} onChange={(seed) => store.set((s) => void (s.seed = seed))} />
-                <span class="quiet">{text.seedHint}</span>
+                <span class="quiet">{text.seedHint(text.seedSteps[input.task])}</span>
                 <button onClick={() => set({ ...DEFAULTS.train, task: train.task })}>{text.usual}</button>
             </div>
         </details>

@@ -2,6 +2,7 @@
 import { useRef } from 'preact/hooks';
 import type { Evaluation } from '../../engine/types';
 import { en as t } from '../../text/en';
+import { Badge, type Provenance } from '../../ui/badge';
 import { Chart, type ChartProps, type Rule, type Series } from '../../ui/chart';
 import { Export, type Table } from '../../ui/export';
 import { selectivityOf } from './numbers';
@@ -33,25 +34,27 @@ const heldOf = (curves: Curves, pick: (e: Evaluation) => number) => ({
 });
 
 /** A chart with what it can be saved as. */
-function Saved(p: ChartProps & { name: string; command: string; table: () => Table }) {
+function Saved(p: ChartProps & { name: string; command: string; from: Provenance; table: () => Table }) {
     const box = useRef<HTMLDivElement>(null);
     return (
         <div class="panel" ref={box}>
             <Chart {...p} height={210} />
+            <Badge from={p.from} />
             <Export name={p.name} command={p.command} table={p.table} picture={() => box.current?.querySelector<SVGSVGElement>('svg[role=img]')} />
         </div>
     );
 }
 
-export interface CurvesProps {
+interface CurvesProps {
     run: Run;
     before: Run | null;
     viewed: number; // step; -1: none
     stopAt: number;
     command: string;
+    from: Provenance;
 }
 
-export function CurvesView({ run, before, viewed, stopAt, command }: CurvesProps) {
+export function CurvesView({ run, before, viewed, stopAt, command, from }: CurvesProps) {
     const { curves } = run;
     const difference = before ? differences(before.input, run.input) : '';
     const same = before ? sameLosses(curves, before.curves) : 0;
@@ -82,6 +85,7 @@ export function CurvesView({ run, before, viewed, stopAt, command }: CurvesProps
                 <Saved
                     name="train-loss"
                     command={command}
+                    from={from}
                     table={steps}
                     title={text.loss}
                     x={x}
@@ -92,6 +96,7 @@ export function CurvesView({ run, before, viewed, stopAt, command }: CurvesProps
                 <Saved
                     name="train-held-out"
                     command={command}
+                    from={from}
                     table={evaluations}
                     title={text.held}
                     x={x}
@@ -102,6 +107,7 @@ export function CurvesView({ run, before, viewed, stopAt, command }: CurvesProps
                 <Saved
                     name="train-gradient"
                     command={command}
+                    from={from}
                     table={norms}
                     title={text.gradient}
                     x={x}

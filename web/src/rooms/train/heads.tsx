@@ -11,6 +11,7 @@ import type { Picture } from './trainer';
 
 const GAP = 12; // pixels between heads
 const LARGEST = 15; // of a cell
+const SMALLEST = 6; // as long as there is room for more rows of heads
 const READABLE = 11; // cells from this size on have names beside them
 const NAMES = 58; // pixels for names
 
@@ -35,7 +36,7 @@ interface Plan {
 function planOf(heads: number, n: number, room: number): Plan {
     let perRow = heads;
     const cellFor = (names: number) => Math.floor(((room - (perRow - 1) * GAP) / perRow - names - 2) / n);
-    while (perRow > 1 && cellFor(0) < 5) perRow--;
+    for (let rows = 2; perRow > 1 && cellFor(0) < SMALLEST; rows++) perRow = Math.ceil(heads / rows);
     const names = cellFor(NAMES) >= READABLE ? NAMES : 0;
     const cell = Math.max(2, Math.min(cellFor(names), LARGEST));
     return { cell, perRow, names, width: names + cell * n + 2, height: names + cell * n + 2 };
@@ -130,9 +131,10 @@ export function Heads(p: HeadsProps) {
             <div class="names" style={{ gridTemplateColumns: `repeat(${plan.perRow}, ${plan.width}px)` }}>
                 {Array.from({ length: heads }, (_, h) => (
                     <button key={h} title={t.train.heads.open} onClick={() => p.onOpen(h)}>
-                        <strong>{t.train.heads.head(h + 1)}</strong>{' '}
-                        {t.train.heads.share(t.percent(share(rowOf(look, p.layer, h, p.question.at), p.question.right)))}
-                        <span class="unseen">, {t.train.heads.open}</span>
+                        <strong>{t.train.heads.head(h + 1)}</strong> {t.percent(share(rowOf(look, p.layer, h, p.question.at), p.question.right))}
+                        <span class="unseen">
+                            {t.train.heads.share}, {t.train.heads.open}
+                        </span>
                     </button>
                 ))}
             </div>

@@ -4,6 +4,7 @@ import type { TaskExample } from '../../engine/types';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import { en as t } from '../../text/en';
+import { Badge, type Provenance } from '../../ui/badge';
 import { Choice } from '../../ui/controls';
 import { meanRow, type Question, share } from './picture';
 import type { Picture } from './trainer';
@@ -82,6 +83,7 @@ interface SentenceProps {
     picture: Picture;
     layer: number;
     about: string; // the task
+    from: Provenance;
 }
 
 export function Sentence(p: SentenceProps) {
@@ -101,6 +103,7 @@ export function Sentence(p: SentenceProps) {
                     options={layers}
                     onChange={(l) => store.set((s) => void (s.layer = Number(l)))}
                 />
+                <Badge from={p.from} />
                 <Next number={p.state.train.example} />
             </div>
             <p class="quiet">{t.train.sentence.task(p.about)}</p>

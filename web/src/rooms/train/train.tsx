@@ -175,7 +175,7 @@ function Room({ state, tasks }: { state: State; tasks: TaskInfo[] }) {
     const shown = fits ? { state, example, picture } : null;
     const pictures = useMemo(() => shown && <Pictures {...shown} />, [state, fits, picture]);
     const sentence = useMemo(
-        () => shown && <Sentence {...shown} question={questionOf(shown)} layer={layerOf(shown)} about={task.about} />,
+        () => shown && <Sentence {...shown} question={questionOf(shown)} layer={layerOf(shown)} about={task.about} from={provenance(picture!.step)} />,
         [state, fits, picture],
     );
     const curves = useMemo(
@@ -187,6 +187,7 @@ function Room({ state, tasks }: { state: State; tasks: TaskInfo[] }) {
                     viewed={viewing?.step ?? -1}
                     stopAt={state.train.stopAt}
                     command={command}
+                    from={provenance(trainer.step)}
                 />
             ),
         [state, drawing, viewing],

@@ -164,9 +164,10 @@ class Trainer {
         this.ended = this.problem = '';
         this.input = input;
         this.model = await engine.trainStart(input);
-        this.phase = 'paused';
-        await this.judge();
         await this.lookAgain();
+        this.tell();
+        await this.judge();
+        this.phase = 'paused';
     }
 
     private async loop(mine: number): Promise<void> {
