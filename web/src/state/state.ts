@@ -81,7 +81,7 @@ export const DEFAULTS: State = {
     temperature: 1,
     scale: 'sqrt',
     steps: { example: '004', step: 0, row: -1, column: -1, heads: 2, width: 4, edits: '', speed: 1 },
-    explore: { aggregate: 'head', colors: 'cividis', range: 'absolute', off: '', view: 'heatmap' },
+    explore: { aggregate: 'mean', colors: 'cividis', range: 'absolute', off: '', view: 'heatmap' },
     train: {
         task: 'whois',
         layers: 0,

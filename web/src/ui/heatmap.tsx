@@ -3,7 +3,7 @@
 // Home, End move, Enter picks, Escape lets go. Hovering previews. 512 x 512 cells are drawn in one go.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Colors, Range } from '../state/state';
-import { isDark, numeralOn, palette, placing } from './colors';
+import { isDark, numeralOn, palette, placing, type Rgb } from './colors';
 
 export interface Place {
     row: number;
@@ -39,10 +39,17 @@ export interface Layout {
 const FONT = '12px system-ui, sans-serif';
 const LONGEST_NAME = 90; // pixels
 
+const measured = new WeakMap<string[], number>();
+
+/** The width of the longest name. */
 function measure(names: string[]): number {
+    const known = measured.get(names);
+    if (known !== undefined) return known;
     const pen = document.createElement('canvas').getContext('2d')!;
     pen.font = FONT;
-    return Math.min(Math.max(0, ...names.map((name) => pen.measureText(name).width)), LONGEST_NAME);
+    const width = Math.min(Math.max(0, ...names.map((name) => pen.measureText(name).width)), LONGEST_NAME);
+    measured.set(names, width);
+    return width;
 }
 
 function layOut(p: HeatmapProps, room: number): Layout {
@@ -57,22 +64,26 @@ export function css(name: string): string {
     return getComputedStyle(document.documentElement).getPropertyValue(name);
 }
 
-export function paintCells(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
-    const scale = palette(p.kind, p.colors ?? 'cividis', isDark());
-    const place = placing(p.cell, p.columns.length, p.kind, p.range ?? 'absolute', p.max);
-    const image = pen.createImageData(p.columns.length, p.rows.length);
-    for (let r = 0; r < p.rows.length; r++) {
-        for (let c = 0; c < p.columns.length; c++) {
-            const i = r * p.columns.length + c;
-            const masked = p.visible && !p.visible[i];
-            const rgb = scale[Math.round(255 * Math.min(Math.max(place(r, c), 0), 1))] ?? scale[0]!;
-            image.data.set(masked ? [0, 0, 0, 0] : [...rgb, 255], 4 * i);
+/** One pixel for each cell, clear where masked. */
+function cellImage(p: HeatmapProps, scale: Rgb[], place: (row: number, column: number) => number): OffscreenCanvas {
+    const image = new ImageData(p.columns.length, p.rows.length);
+    const pixel = new Uint32Array(image.data.buffer);
+    const color = Uint32Array.from(scale, ([r, g, b]) => (255 << 24) | (b << 16) | (g << 8) | r); // little endian, as wasm is
+    for (let r = 0, i = 0; r < p.rows.length; r++) {
+        for (let c = 0; c < p.columns.length; c++, i++) {
+            if (!p.visible || p.visible[i]) pixel[i] = color[Math.round(255 * Math.min(Math.max(place(r, c), 0), 1))] ?? color[0]!;
         }
     }
     const small = new OffscreenCanvas(p.columns.length, p.rows.length);
     small.getContext('2d')!.putImageData(image, 0, 0);
-    pen.imageSmoothingEnabled = false;
-    pen.drawImage(small, at.left, at.top, at.cell * p.columns.length, at.cell * p.rows.length);
+    return small;
+}
+
+export function paintCells(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
+    const scale = palette(p.kind, p.colors ?? 'cividis', isDark());
+    const place = placing(p.cell, p.columns.length, p.kind, p.range ?? 'absolute', p.max);
+    pen.imageSmoothingEnabled = at.cell < 1; // several cells to a pixel
+    pen.drawImage(cellImage(p, scale, place), at.left, at.top, at.cell * p.columns.length, at.cell * p.rows.length);
     if (at.cell >= 26 && p.number) paintNumerals(pen, p, at, scale, place);
 }
 
@@ -100,9 +111,12 @@ export function paintHatching(pen: CanvasRenderingContext2D, p: HeatmapProps, at
     if (!p.visible) return;
     pen.save();
     pen.beginPath();
-    for (let i = 0; i < p.rows.length * p.columns.length; i++) {
-        if (p.visible[i]) continue;
-        pen.rect(at.left + (i % p.columns.length) * at.cell, at.top + Math.floor(i / p.columns.length) * at.cell, at.cell, at.cell);
+    for (let r = 0; r < p.rows.length; r++) {
+        for (let c = 0, end = 0; c < p.columns.length; c = end + 1) {
+            const row = r * p.columns.length;
+            for (end = c; end < p.columns.length && !p.visible[row + end]; ) end++; // a run of cells is one rectangle
+            if (end > c) pen.rect(at.left + c * at.cell, at.top + r * at.cell, (end - c) * at.cell, at.cell);
+        }
     }
     pen.clip();
     pen.strokeStyle = css('--hatch');
@@ -139,7 +153,7 @@ function paintNames(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout):
     });
 }
 
-function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout, current: Place | null): void {
+export function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout, current: Place | null): void {
     const frame = (row: number, column: number, width: number, color: string, line: number) => {
         pen.strokeStyle = color;
         pen.lineWidth = line;
@@ -211,7 +225,7 @@ export function Heatmap(p: HeatmapProps) {
         const rect = canvas.current!.getBoundingClientRect();
         const row = Math.floor((event.clientY - rect.top - at.top) / at.cell);
         const column = Math.floor((event.clientX - rect.left - at.left) / at.cell);
-        return row >= 0 && row < p.rows.length && column >= 0 && column < p.columns.length ? { row, column } : null;
+        return row >= 0 && row < p.rows.length && column < p.columns.length ? { row, column: Math.max(column, 0) } : null; // its name, too
     };
     const move = (event: KeyboardEvent) => {
         const here = current ?? { row: 0, column: 0 };

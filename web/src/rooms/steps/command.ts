@@ -1,13 +1,8 @@
 // command.ts - the command that prints the numbers in sight.
 import type { State } from '../../state/state';
+import { quoted } from '../../ui/shell';
 import type { Page } from './pages';
 import type { Work } from './work';
-
-/** For a POSIX shell. A sentence must not look like an option. */
-function quoted(text: string): string {
-    const safe = text.startsWith('-') ? ` ${text}` : text;
-    return `'${safe.replaceAll("'", "'\\''")}'`;
-}
 
 /** None for numbers changed by hand, and for a scale that `attn trace` does not have. */
 export function commandOf(state: State, work: Work, page: Page): string | undefined {

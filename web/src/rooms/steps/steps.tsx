@@ -1,34 +1,16 @@
 // steps.tsx - the room Steps: attention as a row of small computations, every number in sight, those
 // that are given open to change. Tests: web/tests/steps.browser.mjs
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import { en as t } from '../../text/en';
-import { isDark } from '../../ui/colors';
+import { useDark } from '../../ui/hooks';
 import { type Page, pagesOf } from './pages';
 import { goTo, Player } from './player';
 import { Settings } from './settings';
 import { Stage } from './stage';
 import './steps.css';
 import { useWork } from './work';
-
-/** Whether the page is dark, again when theme or system change. */
-function useDark(): boolean {
-    const [dark, setDark] = useState(isDark());
-    useEffect(() => {
-        const look = () => setDark(isDark());
-        const system = matchMedia('(prefers-color-scheme: dark)');
-        const observer = new MutationObserver(look);
-        look();
-        system.addEventListener('change', look);
-        observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-        return () => {
-            system.removeEventListener('change', look);
-            observer.disconnect();
-        };
-    }, []);
-    return dark;
-}
 
 /** Left and right step, unless something that has the focus wants them. */
 function useStepKeys(pages: Page[], step: number): void {
