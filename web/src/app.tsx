@@ -10,6 +10,10 @@ import { Train } from './rooms/train/train';
 import { ROOMS, type Room, type State } from './state/state';
 import { store, useStore } from './state/store';
 import { Card } from './teach/card';
+import { Help } from './teach/help';
+import { Slides } from './teach/slides';
+import { Story } from './teach/story';
+import { Tour } from './teach/tour';
 import { en as t } from './text/en';
 import { Readout } from './ui/readout';
 import { Toolbar } from './ui/toolbar';
@@ -78,13 +82,17 @@ export function App() {
             </header>
             <div class="layout">
                 <main>
+                    {state.room === 'explore' && !state.present && <Story state={state} />}
+                    <Slides state={state} />
                     <div id="room" role="tabpanel" aria-labelledby={`tab-${state.room}`} tabIndex={-1}>
                         <Page state={state} />
                     </div>
                 </main>
-                <Card state={state} />
+                {!state.present && <Card state={state} />}
             </div>
             <Readout />
+            <Tour />
+            <Help />
         </>
     );
 }

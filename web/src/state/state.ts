@@ -13,6 +13,7 @@ export interface State {
     room: Room;
     theme: 'auto' | 'light' | 'dark';
     present: boolean; // large type, arrow keys: for lectures
+    slide: number; // of the deck
 
     // shared by the rooms
     sentence: string;
@@ -68,6 +69,7 @@ export const DEFAULTS: State = {
     room: 'explore',
     theme: 'auto',
     present: false,
+    slide: 0,
     sentence: 'The red cat sat on the blue mat because it was tired.',
     compare: '',
     model: 'whois',
@@ -117,6 +119,7 @@ export const CHOICES: Record<string, readonly string[]> = {
 /** Smallest and largest of a number; whole numbers where the default is one and the row says so. */
 export const LIMITS: Record<string, { min: number; max: number; whole: boolean }> = {
     seed: { min: 0, max: 4294967295, whole: true },
+    slide: { min: 0, max: 9, whole: true },
     layer: { min: 0, max: 63, whole: true },
     head: { min: 0, max: 63, whole: true },
     token: { min: -1, max: 511, whole: true },

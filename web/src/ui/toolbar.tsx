@@ -2,12 +2,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { State } from '../state/state';
 import { store } from '../state/store';
+import { openHelp } from '../teach/help';
+import { setPresent } from '../teach/slides';
+import { startTour } from '../teach/tour';
 import { en as t } from '../text/en';
-
-function isTyping(event: KeyboardEvent): boolean {
-    const target = event.target as HTMLElement;
-    return target.matches('input:not([type=range]):not([type=checkbox]), textarea, select, [contenteditable]');
-}
+import { isTyping } from './typing';
 
 function useUndoKeys() {
     useEffect(() => {
@@ -54,10 +53,14 @@ export function Toolbar({ state }: { state: State }) {
                     ))}
                 </select>
             </label>
-            <button aria-pressed={state.present} onClick={() => store.set((s) => void (s.present = !s.present))}>
+            <button aria-pressed={state.present} onClick={() => setPresent(!state.present)}>
                 {t.toolbar.present}
             </button>
             <Share />
+            <button onClick={startTour}>{t.teach.tour}</button>
+            <button title="?" onClick={() => openHelp('keys')}>
+                {t.teach.keys}
+            </button>
         </div>
     );
 }

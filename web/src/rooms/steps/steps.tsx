@@ -3,6 +3,7 @@
 import { useEffect } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
+import { showStep } from '../../teach/place';
 import { en as t } from '../../text/en';
 import { useDark } from '../../ui/hooks';
 import { type Page, pagesOf } from './pages';
@@ -47,6 +48,8 @@ export function Steps({ state }: { state: State }) {
     const pages = work ? pagesOf(work) : [];
     const step = Math.min(state.steps.step, Math.max(pages.length - 1, 0));
     useStepKeys(pages, step);
+    const name = pages[step]?.name;
+    useEffect(() => void (name && showStep(name)), [name]);
     const head = Math.min(state.head, (work?.steps.heads ?? 1) - 1);
     const show = work && { state, work, head, dark };
     return (

@@ -1,0 +1,106 @@
+// tour.tsx - two minutes through the rooms: a small window at the side that goes from stop to stop and frames
+// what it speaks of. It does not block the page; Escape ends it and gives the focus back.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { store } from '../state/store';
+import { en as t } from '../text/en';
+import { go, MOVES, type MoveName } from './moves';
+import { setPresent } from './slides';
+
+/** For each stop of the text: the state, and what is framed, the first of these that is there. */
+const STOPS: { move: MoveName; frame: string }[] = [
+    { move: 'tired', frame: '.story' },
+    { move: 'tired', frame: '#room .heatmap' },
+    { move: 'dirty', frame: '#room .heatmap' },
+    { move: 'softmax', frame: '#room .equation' },
+    { move: 'learn', frame: '#room .transport' },
+    { move: 'models', frame: '#room' },
+    { move: 'square', frame: '#room .chart' },
+    { move: 'tired', frame: '.card' },
+];
+
+let start = () => {};
+export const startTour = () => start();
+
+/** Keeps the frame around the element, which may arrive late, move or go. */
+function useFrame(stop: number | null) {
+    const frame = useRef<HTMLDivElement>(null);
+    useEffect(() => {
+        if (stop === null) return;
+        const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+        let shown: Element | null = null;
+        let request = 0;
+        const follow = () => {
+            request = requestAnimationFrame(follow);
+            const target = document.querySelector(STOPS[stop]!.frame) ?? document.getElementById('room')!;
+            if (target !== shown) target.scrollIntoView({ behavior: isCalm ? 'auto' : 'smooth', block: 'nearest' });
+            shown = target;
+            const { left, top, width, height } = target.getBoundingClientRect();
+            Object.assign(frame.current!.style, { left: `${left - 4}px`, top: `${top - 4}px`, width: `${width + 8}px`, height: `${height + 8}px` });
+        };
+        follow();
+        return () => cancelAnimationFrame(request);
+    }, [stop]);
+    return frame;
+}
+
+function useEscape(isOn: boolean, end: () => void) {
+    useEffect(() => {
+        if (!isOn) return;
+        const key = (event: KeyboardEvent) => event.key === 'Escape' && !event.defaultPrevented && end();
+        window.addEventListener('keydown', key);
+        return () => window.removeEventListener('keydown', key);
+    }, [isOn]);
+}
+
+export function Tour() {
+    const [stop, setStop] = useState<number | null>(null);
+    const dialog = useRef<HTMLDialogElement>(null);
+    const before = useRef<Element | null>(null);
+    const frame = useFrame(stop);
+    const text = t.teach.tourOf;
+    const visit = (to: number) => {
+        if (to >= STOPS.length) return end();
+        go(MOVES[STOPS[Math.max(to, 0)]!.move]);
+        setStop(Math.max(to, 0));
+    };
+    const end = () => {
+        setStop(null);
+        (before.current as HTMLElement | null)?.focus();
+    };
+    start = () => {
+        if (store.get().present) setPresent(false);
+        before.current = document.activeElement;
+        visit(0);
+    };
+    useEscape(stop !== null, end);
+    useEffect(() => {
+        if (stop === null) return;
+        dialog.current!.show();
+        dialog.current!.querySelector<HTMLElement>('.primary')!.focus();
+    }, [stop === null]);
+    if (stop === null) return null;
+    const arrows = (event: KeyboardEvent) => {
+        const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+        if (by === 0) return;
+        visit(stop + by);
+        event.preventDefault();
+    };
+    return (
+        <>
+            <div class="frame" ref={frame} aria-hidden="true" />
+            <dialog class="tour" ref={dialog} aria-labelledby="tour-title" onKeyDown={arrows}>
+                <h2 id="tour-title">{text.title(stop + 1, STOPS.length)}</h2>
+                <p aria-live="polite">{text.stops[stop]}</p>
+                <button onClick={() => visit(stop - 1)} disabled={stop === 0}>
+                    {text.back}
+                </button>
+                <button class="primary" onClick={() => visit(stop + 1)}>
+                    {stop === STOPS.length - 1 ? text.done : text.next}
+                </button>
+                <button class="link" onClick={end}>
+                    {text.end}
+                </button>
+            </dialog>
+        </>
+    );
+}
