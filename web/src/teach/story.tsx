@@ -16,8 +16,11 @@ export function Story({ state }: { state: State }) {
             {text[name]}
         </button>
     );
+    const fold = (event: Event) => {
+        if (event.target === event.currentTarget) remember('story', (event.target as HTMLDetailsElement).open);
+    };
     return (
-        <details class="story" open={isOpen} onToggle={(e) => remember('story', e.currentTarget.open)}>
+        <details class="story" open={isOpen} onToggle={fold}>
             <summary>
                 <h2>{text.title}</h2>
             </summary>
@@ -31,11 +34,12 @@ export function Story({ state }: { state: State }) {
                 {text.after}
             </p>
             <p role="status">{text.look[now]}</p>
-            <p class="quiet how">
+            <details class="quiet">
+                <summary>{text.trained}</summary>
                 {text.how[0]}
                 <code>{text.how[1]}</code>
                 {text.how[2]}
-            </p>
+            </details>
         </details>
     );
 }

@@ -440,14 +440,15 @@ export const en = {
             after: '.',
             flip: 'How was it?',
             look: {
-                tired: 'Cats get tired, so “it” is the cat. Find the row of “it” below: most of its attention is on “cat”. Now press “dirty”.',
+                tired: 'Cats get tired, so “it” is the cat. Find the row of “it” below: it looks most at “cat”. Now press “dirty”.',
                 dirty: 'Mats get dirty, so “it” is the mat. One word changed, and the attention of “it” moved.',
                 other: 'Press a word: it changes the sentence below, and you see where “it” looks.',
             },
+            trained: 'A tiny model was trained for this. How?',
             how: [
-                'The model below was trained for this, by ',
+                'By ',
                 'attn train whois',
-                ': it read made-up sentences, was asked which thing “it” is and of what colour, and was corrected, some hundred times 64 sentences. Sentences it had never seen it then got right. Nothing here can break: change anything, Undo takes it back.',
+                ': it read made-up sentences, was asked which noun “it” stands for and of what colour, and its numbers were corrected, 64 sentences at a time, some hundred times. It then was right about sentences it had never seen. In Train you can watch one learn. Nothing here can break: change anything, Undo takes it back.',
             ],
         },
         card: {
