@@ -14,14 +14,14 @@
     X(run, "attention on .npy files, or a worked example with --demo")                             \
     X(cost, "count pairs, flops and bytes of a problem without computing it")                      \
     X(trace, "attention step by step, every number shown")                                         \
-    X(gradcheck, "compare every gradient with differences of the forward pass")                    \
-    X(verify, "every worked number and claim of the documents, computed now")                      \
-    X(bench, "measure the engine against this machine's peak")                                     \
     X(report, "write up what attention does: PDF, figures and their numbers")                      \
+    X(verify, "every worked number and claim of the documents, computed now")                      \
+    X(learn, "the book: what attention is, page by page, and a quiz")                              \
     X(train, "teach a tiny transformer a task and judge where it looks")                           \
     X(attend, "what a trained model answers, and its attention as a heatmap")                      \
-    X(learn, "the book: what attention is, page by page, and a quiz")                              \
     X(explore, "the page: see attention, step through it, watch it learn")                         \
+    X(gradcheck, "compare every gradient with differences of the forward pass")                    \
+    X(bench, "measure the engine against this machine's peak")                                     \
     X(info, "what this machine and this build offer")                                              \
     X(selftest, "check the engine on this machine, in about a second")                             \
     X(help, "explain a command: attn help run")

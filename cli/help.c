@@ -71,7 +71,8 @@ static void print_overview(void) {
         printf("  %s%-10s%s %s\n", out_begin(stdout, OUT_ACCENT), cli_commands[i].name, plain(),
                cli_commands[i].summary);
     printf("\n%sTry%s\n"
-           "  attn run --demo                              every step of a tiny example\n"
+           "  attn trace                                   every step of a worked example\n"
+           "  attn learn                                   what attention is, page by page\n"
            "  attn run --q q.npy --k k.npy --v v.npy --causal -o out.npy\n"
            "  attn cost --n 16384 --heads 32 --causal      what would that take?\n",
            bold(), plain());

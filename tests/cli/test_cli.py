@@ -16,7 +16,7 @@ COMMANDS = ["run", "cost", "gradcheck", "bench", "train", "attend", "explore", "
 class Help(CliTest):
     def test_no_arguments_print_a_short_help_with_examples(self):
         out, err = self.run_attn()
-        self.assertIn("attn run --demo", out)
+        self.assertIn("attn trace ", out)
         for command in COMMANDS:
             self.assertRegex(out, r"(?m)^  %s\s+\S" % command)
         self.assertLess(out.count("\n"), 24)
