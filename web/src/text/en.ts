@@ -334,6 +334,7 @@ export const en = {
             next: 'Another example',
             previous: 'Previous example',
             number: (n: number) => `Example ${n}`,
+            asking: 'asks',
             decides: 'decides',
             rival: 'rival',
             asks: (word: string) => `Ask at “${word}”`,

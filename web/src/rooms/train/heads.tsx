@@ -13,7 +13,8 @@ const GAP = 12; // pixels between heads
 const LARGEST = 15; // of a cell
 const SMALLEST = 6; // as long as there is room for more rows of heads
 const READABLE = 11; // cells from this size on have names beside them
-const NAMES = 58; // pixels for names
+const LETTER = 6.5; // pixels, about
+const LONGEST_NAME = 58; // pixels
 
 interface HeadsProps {
     layer: number;
@@ -33,11 +34,13 @@ interface Plan {
 }
 
 /** As many heads beside each other as leaves cells that can be seen. */
-function planOf(heads: number, n: number, room: number): Plan {
+function planOf(heads: number, words: string[], room: number): Plan {
+    const n = words.length;
+    const longest = Math.min(10 + LETTER * Math.max(...words.map((word) => word.length)), LONGEST_NAME);
     let perRow = heads;
     const cellFor = (names: number) => Math.floor(((room - (perRow - 1) * GAP) / perRow - names - 2) / n);
     for (let rows = 2; perRow > 1 && cellFor(0) < SMALLEST; rows++) perRow = Math.ceil(heads / rows);
-    const names = cellFor(NAMES) >= READABLE ? NAMES : 0;
+    const names = cellFor(longest) >= READABLE ? longest : 0;
     const cell = Math.max(2, Math.min(cellFor(names), LARGEST));
     return { cell, perRow, names, width: names + cell * n + 2, height: names + cell * n + 2 };
 }
@@ -48,13 +51,13 @@ function paintNames(pen: CanvasRenderingContext2D, p: HeadsProps, at: Layout): v
     p.example.words.forEach((word, i) => {
         pen.fillStyle = css(i === p.question.at ? '--accent' : '--ink');
         pen.textAlign = 'right';
-        pen.fillText(word, at.left - 5, at.top + (i + 0.5) * at.cell, NAMES - 8);
+        pen.fillText(word, at.left - 5, at.top + (i + 0.5) * at.cell, LONGEST_NAME - 8);
         pen.save();
         pen.fillStyle = css(p.question.right.includes(i) ? '--accent' : '--ink');
         pen.textAlign = 'left';
         pen.translate(at.left + (i + 0.5) * at.cell, at.top - 5);
         pen.rotate(-Math.PI / 2);
-        pen.fillText(word, 0, 0, NAMES - 8);
+        pen.fillText(word, 0, 0, LONGEST_NAME - 8);
         pen.restore();
     });
 }
@@ -111,7 +114,7 @@ export function Heads(p: HeadsProps) {
     const [room, setRoom] = useState(400);
     const { look } = p.picture;
     const heads = look.weights.shape[1]!;
-    const plan = planOf(heads, look.n, room);
+    const plan = planOf(heads, p.example.words, room);
     useScheme();
     useEffect(() => {
         const observer = new ResizeObserver(([entry]) => setRoom(entry!.contentRect.width));

@@ -18,26 +18,19 @@ function roleOf(question: Question, j: number): string {
     return question.rival.includes(j) ? 'rival' : '';
 }
 
-/** Its name, under the first token of each kind. */
-function noteOf(question: Question, j: number): string {
-    if (j === question.right[0]) return t.train.sentence.decides;
-    return j === question.rival[0] ? t.train.sentence.rival : '';
-}
-
-function Token(p: { word: string; role: string; note: string; weight: number; ask?: () => void }) {
+function Token(p: { word: string; role: string; weight: number; ask?: () => void }) {
     const word = <bdi>{p.word}</bdi>;
     return (
         <li class={p.role} style={{ '--weight': p.weight }}>
             <span class="bar" aria-hidden="true" />
             <span class="share">{Math.round(100 * p.weight)}</span>
             {p.ask ? (
-                <button aria-pressed={p.role === 'asks'} title={t.train.sentence.asks(p.word)} onClick={p.ask}>
+                <button class="word" aria-pressed={p.role === 'asks'} title={t.train.sentence.asks(p.word)} onClick={p.ask}>
                     {word}
                 </button>
             ) : (
                 <span class="word">{word}</span>
             )}
-            <span class="note">{p.note}</span>
         </li>
     );
 }
@@ -103,17 +96,20 @@ export function Sentence(p: SentenceProps) {
                     options={layers}
                     onChange={(l) => store.set((s) => void (s.layer = Number(l)))}
                 />
-                <Badge from={p.from} />
                 <Next number={p.state.train.example} />
             </div>
             <p class="quiet">{t.train.sentence.task(p.about)}</p>
-            <ol class={example.words.length > 16 ? 'tokens many' : 'tokens'}>
+            <ol class="tokens">
                 {example.words.map((word, j) => {
                     const q = example.questions.findIndex(({ at }) => at === j);
                     const ask = q < 0 || example.questions.length < 2 ? undefined : () => store.set((s) => void (s.train.question = q));
-                    return <Token key={j} word={word} role={roleOf(question, j)} note={noteOf(question, j)} weight={row[j]!} ask={ask} />;
+                    return <Token key={j} word={word} role={roleOf(question, j)} weight={row[j]!} ask={ask} />;
                 })}
             </ol>
+            <p class="key">
+                <span class="asks">{t.train.sentence.asking}</span> <span class="right">{t.train.sentence.decides}</span>{' '}
+                <span class="rival">{t.train.sentence.rival}</span> <Badge from={p.from} />
+            </p>
             <Answers question={question} picture={picture} />
             <p class="quiet">
                 {t.train.sentence.shares(at, t.percent(right), t.percent(rival))} {t.train.sentence.about}
