@@ -76,7 +76,7 @@ async function saysWhatIsWrong(page) {
 }
 
 /** `page` stands at the built page at `url`; the window is a desktop's. */
-export async function train(page, url) {
+export async function journey({ page, base: url }) {
     await page.goto(`${url}#1?room=train`);
     await atRest(page);
     await page.waitForSelector('.sentence');

@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Colors, Range } from '../state/state';
 import { isDark, numeralOn, palette, placing, type Rgb } from './colors';
+import { useShown } from './shown';
 
 export interface Place {
     row: number;
@@ -207,6 +208,7 @@ export function useScheme(): void {
 }
 
 export function Heatmap(p: HeatmapProps) {
+    useShown(p.label, p);
     useScheme();
     const box = useRef<HTMLDivElement>(null);
     const canvas = useRef<HTMLCanvasElement>(null);

@@ -6,6 +6,7 @@ import { en as t } from '../../text/en';
 import { numeralOn, palette, placing, type Rgb } from '../../ui/colors';
 import { Heatmap } from '../../ui/heatmap';
 import { say } from '../../ui/readout';
+import { useShown } from '../../ui/shown';
 import { type Form, formOf, readNumber, show, tidy } from './numbers';
 import { type Cell, nameOf, type View } from './pages';
 
@@ -231,6 +232,7 @@ function Picture({ view, marks, onPick, onHover }: MatrixProps) {
 
 export function Matrix(p: MatrixProps) {
     const { view } = p;
+    useShown(view.title, view);
     const isTable = view.rows.length * view.columns.length <= MOST_CELLS;
     return (
         <figure class={`matrix ${p.isResult ? 'result' : ''}`} data-part={view.part}>

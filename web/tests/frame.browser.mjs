@@ -1,0 +1,182 @@
+// frame.browser.mjs - what holds in every room: tabs, the URL, undo, themes, sharing, the skip link, no
+// sideways scrolling, nothing that axe finds, isolation, and the page in one file without a network.
+import assert from 'node:assert/strict';
+import { assertAccessibleInBothThemes, assertNoOverflow, newPage, ROOMS, settle, show, SINGLE, state } from './support.mjs';
+
+const roomOf = async (page) => (await state(page)).room;
+
+export async function tabs_by_keyboard({ page, base }) {
+    await show(page, base, 'steps');
+    await page.focus('#tab-steps');
+    for (const room of [...ROOMS.slice(1), 'steps']) {
+        await page.keyboard.press('ArrowRight');
+        await page.waitForFunction((id) => document.activeElement.id === id, `tab-${room}`);
+        assert.equal(await roomOf(page), room);
+        assert.equal(await page.locator('[role=tab][tabindex="0"]').count(), 1, 'one tab stop');
+        assert.equal(await page.locator('[role=tabpanel]').getAttribute('aria-labelledby'), `tab-${room}`);
+    }
+    await page.keyboard.press('ArrowLeft');
+    assert.equal(await roomOf(page), 'cost', 'goes round');
+}
+
+/** Another value than the default for every setting, as text of the URL. */
+const everySetting = (page) => page.evaluate(() => {
+    const { DEFAULTS, CHOICES, LIMITS } = window.attnTest.settings;
+    const other = (path, usual) => {
+        if (typeof usual === 'boolean') return usual ? '0' : '1';
+        if (CHOICES[path]) return CHOICES[path].find((word) => word !== usual);
+        if (typeof usual === 'string') return `${usual} & other=ü`;
+        const { min, max, whole } = LIMITS[path];
+        const next = whole ? usual + 1 : (usual + (Number.isFinite(max) ? Math.min(max, 10 * usual + 1) : usual + 1)) / 2;
+        return String(Math.min(Math.max(next, min), max));
+    };
+    const paths = Object.entries(DEFAULTS).flatMap(([name, value]) =>
+        value !== null && typeof value === 'object' ? Object.entries(value).map(([inner, v]) => [`${name}.${inner}`, v]) : [[name, value]]);
+    return paths.filter(([path]) => path !== 'room' && path !== 'present').map(([path, usual]) => [path, other(path, usual)]);
+});
+
+export async function url_holds_every_setting({ page, base }) {
+    await show(page, base, 'steps');
+    const settings = await everySetting(page);
+    for (const [path, text] of settings) {
+        await page.evaluate((hash) => (location.hash = hash), `#1?${new URLSearchParams({ room: 'cost', [path]: text })}`);
+        await page.waitForSelector('#tab-cost[aria-selected=true]');
+        const found = path.split('.').reduce((at, name) => at[name], await state(page));
+        assert.equal(typeof found === 'boolean' ? (found ? '1' : '0') : String(found), text, path);
+    }
+}
+
+export async function reload_gives_the_same_state({ page, base }) {
+    await show(page, base, 'steps');
+    const settings = Object.fromEntries(await everySetting(page));
+    for (const room of ROOMS) {
+        await show(page, base, room, new URLSearchParams({ seed: settings.seed, temperature: '0.5', mask: 'causal', theme: 'dark' }).toString());
+        const [url, before] = [page.url(), await state(page)];
+        await page.reload();
+        await page.waitForSelector(`#tab-${room}[aria-selected=true]`);
+        assert.deepEqual(await state(page), before, room);
+        assert.equal(page.url(), url, room);
+    }
+}
+
+export async function bad_links_fall_back_to_defaults({ page, base }) {
+    await show(page, base, 'cost');
+    const usual = (await page.evaluate(() => window.attnTest.settings)).DEFAULTS;
+    for (const hash of ['#1?room=nowhere&seed=x&temperature=NaN&mask=<b>&layer=1.5&token=', '#2?room=cost', '#%%%', '#1?', '#1?__proto__=1&constructor=1']) {
+        await page.goto('about:blank');
+        await page.goto(`${base}?test${hash}`);
+        await page.waitForSelector('[role=tab]');
+        assert.deepEqual(await state(page), usual, hash);
+    }
+    await show(page, base, 'cost', 'temperature=1e999&seed=-5&layer=1e9');
+    const { temperature, seed, layer } = await state(page);
+    assert.deepEqual([temperature, seed, layer], [usual.temperature, 0, 63], 'out of range is brought back');
+}
+
+export async function a_link_changed_by_hand_is_followed({ page, base }) {
+    await show(page, base, 'steps');
+    await page.evaluate(() => (location.hash = '#1?room=cost'));
+    await page.waitForSelector('#tab-cost[aria-selected=true]');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.waitForSelector('#tab-steps[aria-selected=true]');
+}
+
+export async function undo_and_redo({ page, base }) {
+    await show(page, base, 'steps');
+    const undo = page.getByRole('button', { name: 'Undo' });
+    const redo = page.getByRole('button', { name: 'Redo' });
+    assert.ok(await undo.isDisabled());
+    const before = await state(page);
+    await page.click('#tab-cost');
+    await page.click('#tab-models');
+    await settle(page);
+    const after = await state(page);
+    assert.ok(await redo.isDisabled());
+    await undo.click();
+    assert.equal(await roomOf(page), 'cost');
+    await page.keyboard.press('Control+z');
+    assert.deepEqual(await state(page), before);
+    await page.keyboard.press('Control+y');
+    await redo.click();
+    assert.deepEqual(await state(page), after);
+    assert.match(page.url(), /room=models/);
+}
+
+const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+
+export async function themes({ page, base }) {
+    await show(page, base, 'cost', 'theme=light');
+    const light = await ground(page);
+    const choice = page.locator('header select').first();
+    await choice.selectOption('dark');
+    const dark = await ground(page);
+    assert.notEqual(dark, light);
+    await page.reload();
+    await page.waitForSelector('[role=tab]');
+    assert.equal(await ground(page), dark, 'after a reload');
+    await choice.selectOption('auto');
+    await page.emulateMedia({ colorScheme: 'light' });
+    assert.equal(await ground(page), light, 'as the system: light');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    assert.equal(await ground(page), dark, 'as the system: dark');
+}
+
+export async function share_copies_the_link({ page, base }) {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(base).origin });
+    await show(page, base, 'cost', 'seed=7');
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('button', { name: 'Link copied' }).waitFor();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(link, page.url());
+    assert.match(link, /seed=7/);
+}
+
+export async function skip_link_leads_to_the_room({ page, base }) {
+    await show(page, base, 'cost');
+    await page.keyboard.press('Tab');
+    assert.ok(await page.evaluate(() => document.activeElement.matches('a.skip')), 'the first stop is the skip link');
+    await page.keyboard.press('Enter');
+    assert.ok(await page.evaluate(() => document.activeElement.id === 'room'));
+}
+
+/** Goes through all rooms, then fails with everything that was found. */
+async function inEveryRoom(page, base, check) {
+    const found = [];
+    for (const room of ROOMS) {
+        await show(page, base, room);
+        await check(page, room).catch((error) => found.push(error.message));
+    }
+    assert.equal(found.join('\n'), '');
+}
+
+export const no_sideways_scrolling = ({ page, base }) => inEveryRoom(page, base, assertNoOverflow);
+export const axe_finds_nothing = ({ page, base }) => inEveryRoom(page, base, assertAccessibleInBothThemes);
+
+export async function page_is_isolated({ page, base }) {
+    await show(page, base, 'cost');
+    assert.ok(await page.evaluate(() => window.crossOriginIsolated));
+}
+
+export async function hook_is_absent_without_test({ page, base }) {
+    await page.goto(base);
+    await page.waitForSelector('[role=tab]');
+    assert.equal(await page.evaluate(() => typeof window.attnTest), 'undefined');
+}
+
+/** Opened from disk, with every request but those to the disk refused. */
+export async function single_file_works_offline({ browser }) {
+    const { page, problems, close } = await newPage(browser, 'file:');
+    try {
+        await page.context().setOffline(true);
+        for (const room of ROOMS) {
+            await show(page, SINGLE, room);
+            assert.equal(await roomOf(page), room);
+        }
+        const { version } = await page.evaluate(() => window.attnTest.engine.version());
+        assert.match(version, /^\d+\.\d+\.\d+$/);
+        assert.equal((await page.evaluate(() => window.attnTest.engine.tasks())).length, 6);
+        assert.deepEqual(problems, []);
+    } finally {
+        await close();
+    }
+}

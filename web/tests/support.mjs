@@ -1,0 +1,136 @@
+// support.mjs - what the tests in a browser share: `attn explore` on a free port, Chromium, pages whose
+// errors count as failures, screenshots, axe, and a look at what stands on the page. See README.md.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '../..');
+const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export const ROOMS = ['steps', 'explore', 'train', 'models', 'cost'];
+export const WIDTHS = [360, 768, 1440];
+export const THEMES = ['light', 'dark'];
+export const ATTN = process.env.ATTN ?? join(root, 'build/release/cli/attn');
+export const DIST = join(root, 'web/dist');
+export const SINGLE = pathToFileURL(join(DIST, 'single/attention-lab.html')).href;
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const PATIENCE = 60_000; // milliseconds for one thing to happen; the machine may be busy
+
+/** Why nothing can be tested here, or ''. */
+export function whyNot() {
+    if (!existsSync(CHROMIUM)) return 'no Chromium (tools/setup test)';
+    if (!existsSync(join(DIST, 'index.html'))) return 'the page is not built (tools/build-explorer)';
+    if (!existsSync(ATTN)) return `no ${ATTN}`;
+    if (!existsSync(join(here, '../node_modules/playwright-core'))) return 'no playwright-core (tools/build-explorer)';
+    return '';
+}
+
+/** { url, stop() } of `attn explore` on a free port. */
+export async function serve() {
+    const server = spawn(ATTN, ['explore', '--port', '0', '--dir', DIST], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = new Promise((resolve) => server.on('exit', resolve));
+    let said = '';
+    const url = await new Promise((resolve, reject) => {
+        server.stdout.on('data', (text) => {
+            said += text;
+            const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(said);
+            if (found) resolve(found[0]);
+        });
+        ended.then((code) => reject(new Error(`attn explore ended with ${code}: ${said}`)));
+    });
+    return { url, stop: () => (server.kill('SIGINT'), ended) };
+}
+
+export async function launch() {
+    const { chromium } = await import('playwright-core');
+    return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+}
+
+/** A page of its own whose errors are collected: { page, problems, close() }. Any request to another
+ *  origin is refused and is a problem. */
+export async function newPage(browser, origin, options = {}) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options });
+    const problems = [];
+    await context.route((to) => !['data:', 'blob:', 'file:'].includes(to.protocol) && !to.href.startsWith(origin), (route) => {
+        problems.push(`request to another origin: ${route.request().url()}`);
+        return route.abort();
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+    page.on('console', (message) => message.type() === 'error' && problems.push(`console: ${message.text()}`));
+    page.on('requestfailed', (request) => !request.failure()?.errorText.includes('ABORTED') &&
+        problems.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+    return { page, problems, close: () => context.close() };
+}
+
+/** Shows a room from scratch, with settings as in the URL ("steps.step=2&theme=dark"), and the test hook on. */
+export async function show(page, base, room, settings = '') {
+    await page.goto('about:blank');
+    await page.goto(`${base}?test#1?room=${room}${settings && `&${settings}`}`);
+    await page.waitForSelector(`#tab-${room}[aria-selected=true]`);
+    await settle(page);
+}
+
+/** Waits until nothing has changed on the page for a moment; a room that trains never settles. */
+export async function settle(page, quiet = 400, longest = 15_000) {
+    await page.evaluate(([still, most]) => new Promise((resolve) => {
+        let timer = setTimeout(resolve, still);
+        const observer = new MutationObserver(() => (clearTimeout(timer), (timer = setTimeout(resolve, still))));
+        observer.observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+        setTimeout(resolve, most);
+    }), [quiet, longest]);
+}
+
+/** The matrices on the page: [{ name, rows, columns, values, masked }], values and masked by rows. */
+export const matrices = (page) => page.evaluate(() => window.attnTest.matrices());
+/** The state of the page. */
+export const state = (page) => page.evaluate(() => window.attnTest.state());
+
+/** Fails if axe finds anything. */
+export async function assertAccessible(page, where) {
+    await page.evaluate(axe()); // not a script of the page: its policy forbids those
+    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+    const lines = violations.flatMap((v) => v.nodes.map((n) => `${where}: ${v.id}: ${n.target.join(' ')}: ${n.failureSummary.replaceAll('\n', ' ')}`));
+    assert.equal(lines.join('\n'), '');
+}
+
+/** axe in both themes, as the page stands. */
+export async function assertAccessibleInBothThemes(page, where) {
+    const before = page.url();
+    for (const theme of THEMES) {
+        await page.locator('header select').first().selectOption(theme);
+        await settle(page, 200, 3000);
+        await assertAccessible(page, `${where}, ${theme}`);
+    }
+    await page.goto(before);
+}
+
+/** Fails if the page must be scrolled sideways at any width. */
+export async function assertNoOverflow(page, where) {
+    const before = page.viewportSize();
+    for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        await settle(page, 200, 3000);
+        const wide = await page.evaluate(() => {
+            const room = document.documentElement.clientWidth;
+            if (document.documentElement.scrollWidth <= room) return '';
+            const out = [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > room + 1);
+            return out.slice(-3).map((e) => `${e.tagName} ${e.getAttribute('class') ?? ''} ends at ${Math.round(e.getBoundingClientRect().right)}`).join('; ');
+        });
+        assert.equal(wide, '', `${where} at ${width} px`);
+    }
+    await page.setViewportSize(before);
+}
+
+const shots = process.argv.includes('--shots') ? join(root, 'docs/img') : join(root, 'build/web/shots');
+
+/** A screenshot: docs/img/NAME.png with --shots, else build/web/shots/NAME.png. */
+export async function shot(page, name, options = {}) {
+    mkdirSync(shots, { recursive: true });
+    await page.screenshot({ path: join(shots, `${name}.png`), animations: 'disabled', ...options });
+}
