@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Part } from '../../engine/types';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
+import { Formula } from '../../teach/math';
 import { en as t } from '../../text/en';
 import { Badge, type Provenance } from '../../ui/badge';
 import { palette } from '../../ui/colors';
@@ -13,7 +14,6 @@ import { say } from '../../ui/readout';
 import { commandOf } from './command';
 import { Detail } from './detail';
 import { withEdit } from './edits';
-import { Formula } from './formula';
 import { type Marks, Matrix } from './matrix';
 import { Notes } from './notes';
 import { formOf, show } from './numbers';
@@ -46,7 +46,7 @@ function Head({ work, page }: { work: Work; page: Page }) {
     return (
         <div class="head">
             <h2>{t.steps.page[page.name]}</h2>
-            {formulas.map((text) => <Formula key={text} text={isByDk(work, page) ? 'S / d_k' : text} />)}
+            {formulas.map((text) => <Formula key={text} text={isByDk(work, page) ? 'S / d_k' : text.replace('..', '…')} />)}
             <span class="quiet">{t.steps.shape(heads, rows, columns)}</span>
             <span class="quiet">{t.steps.flops(step.flops)}</span>
             <p>{sentenceOf(work, page)}</p>
