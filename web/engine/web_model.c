@@ -84,11 +84,31 @@ static void put_metadata(const attni_safetensors *file, const char **list) {
     web_put_texts("value", list, n);
 }
 
-EXPORT(header) web_header(const void *bytes, size_t size) {
-    attni_safetensors file;
+static size_t header_length(const unsigned char *bytes, size_t size) {
+    uint64_t length = 0;
+    for (int i = 7; size >= 8 && i >= 0; i--) length = length << 8 | bytes[i];
+    return length < SIZE_MAX ? (size_t)length : SIZE_MAX;
+}
+
+/* Why these bytes are no model of ours; "" if they are one. */
+static const char *problem_of(const void *bytes, size_t size) {
     attni_model model;
+    if (attni_model_unpack(bytes, size, &model, &web_error) != ATTN_OK) return web_error.message;
+    attni_model_free(&model);
+    return "";
+}
+
+/* bytes: the whole file, or its beginning to the end of the header at least; then the weights are not
+ * looked at. file_size must be the size of the whole one. */
+EXPORT(header) web_header(const void *bytes, size_t size, double file_size) {
+    attni_safetensors file;
     web_begin();
-    ATTN_TRY(attni_safetensors_parse(bytes, size, &file, &web_error));
+    const size_t whole = file_size < (double)SIZE_MAX / 2 ? (size_t)file_size : 0;
+    const size_t length = header_length(bytes, size);
+    if (whole < size || (length > size - 8 && length <= whole - 8 && length <= ATTNI_ST_MAX_HEADER))
+        return attni_fail(&web_error, ATTN_E_VALUE, "file: %g bytes, of which %zu were read",
+                          file_size, size);
+    ATTN_TRY(attni_safetensors_parse(bytes, whole, &file, &web_error));
     const char **list = calloc(file.n_tensors + file.n_metadata + 1, sizeof *list);
     if (list) {
         put_tensors(&file, list);
@@ -97,9 +117,7 @@ EXPORT(header) web_header(const void *bytes, size_t size) {
     free(list);
     attni_safetensors_free(&file);
     if (!list) return attni_fail(&web_error, ATTN_E_MEMORY, "out of memory for the header");
-    const bool is_model = attni_model_unpack(bytes, size, &model, &web_error) == ATTN_OK;
-    web_put_text("problem", is_model ? "" : web_error.message);
-    if (is_model) attni_model_free(&model);
+    web_put_text("problem", size < whole ? "not read to its end" : problem_of(bytes, size));
     return web_result_status();
 }
 

@@ -84,8 +84,8 @@ export class Look {
         this.words.delete(handle);
     }
 
-    readHeader(bytes: Uint8Array): FileHeader {
-        const r = this.module.call('header', this.module.lend(bytes), bytes.length);
+    readHeader(bytes: Uint8Array, fileSize: number = bytes.length): FileHeader {
+        const r = this.module.call('header', this.module.lend(bytes), bytes.length, fileSize);
         const dtype = r.texts('dtype');
         const about = r.rows('about');
         const value = r.texts('value');
@@ -96,7 +96,7 @@ export class Look {
                 return { name, dtype: dtype[i]!, shape: sides.slice(0, rank), bytes: size };
             }),
             metadata: Object.fromEntries(r.texts('key').map((key, i) => [key, value[i]!])),
-            bytes: bytes.length,
+            bytes: fileSize,
             isModel: problem === '',
             problem,
         };

@@ -43,7 +43,7 @@ export class Core implements Direct {
     steps: Direct['steps'] = (problem) => this.stepping.steps(problem);
 
     openModel: Direct['openModel'] = (bytes) => this.looking.openModel(bytes);
-    readHeader: Direct['readHeader'] = (bytes) => this.looking.readHeader(bytes);
+    readHeader: Direct['readHeader'] = (bytes, fileSize) => this.looking.readHeader(bytes, fileSize);
     closeModel: Direct['closeModel'] = (handle) => this.looking.closeModel(handle);
     tokenize: Direct['tokenize'] = (handle, text) => this.looking.tokenize(handle, text);
     look: Direct['look'] = (handle, input) => this.looking.look(handle, input);

@@ -208,7 +208,8 @@ export interface Engine {
     steps(problem: Problem): Promise<Steps>;
 
     openModel(bytes: Uint8Array): Promise<ModelInfo>;
-    readHeader(bytes: Uint8Array): Promise<FileHeader>;
+    /** Of a large file its beginning, to the end of the header, and its size will do: isModel is then false. */
+    readHeader(bytes: Uint8Array, fileSize?: number): Promise<FileHeader>;
     closeModel(handle: number): Promise<void>;
     /** Token numbers, -1 for words the model does not know. */
     tokenize(handle: number, text: string): Promise<{ words: string[]; tokens: number[] }>;
