@@ -139,26 +139,27 @@ function Legend({ series }: { series: Series[] }) {
     );
 }
 
-/** The same numbers as a table: thinned when there are many. */
+/** The same numbers as a table: thinned when there are many. In a box: a table is never narrower than its words. */
 function Table({ p }: { p: ChartProps }) {
+    const rowsOf = (s: Series) => {
+        const every = Math.max(1, Math.ceil(s.x.length / MOST_ROWS));
+        return Array.from(s.x).map(
+            (x, i) =>
+                i % every === 0 && (
+                    <tr key={`${s.name} ${i}`}>
+                        <th scope="row">{`${s.name}, ${p.x.label} ${tickText(x)}`}</th>
+                        <td>{Number(s.y[i]).toPrecision(4)}</td>
+                    </tr>
+                ),
+        );
+    };
     return (
-        <table class="unseen">
-            <caption>{p.title}</caption>
-            <tbody>
-                {p.series.map((s) => {
-                    const every = Math.max(1, Math.ceil(s.x.length / MOST_ROWS));
-                    return Array.from(s.x).map(
-                        (x, i) =>
-                            i % every === 0 && (
-                                <tr key={`${s.name} ${i}`}>
-                                    <th scope="row">{`${s.name}, ${p.x.label} ${tickText(x)}`}</th>
-                                    <td>{Number(s.y[i]).toPrecision(4)}</td>
-                                </tr>
-                            ),
-                    );
-                })}
-            </tbody>
-        </table>
+        <div class="unseen">
+            <table>
+                <caption>{p.title}</caption>
+                <tbody>{p.series.map(rowsOf)}</tbody>
+            </table>
+        </div>
     );
 }
 

@@ -1,0 +1,29 @@
+// picture.tsx - what stands under every picture of the room: where its numbers come from, the command
+// that gives the same, and the ways to take them away.
+import type { ComponentChildren } from 'preact';
+import { Badge, type Provenance } from '../../ui/badge';
+import { Export, type Table } from '../../ui/export';
+
+interface PictureProps {
+    id: string;
+    from: Provenance;
+    command: string;
+    table: () => Table;
+    /** The chart in it, unless another is made. */
+    picture?: () => HTMLCanvasElement | SVGSVGElement | null;
+    children: ComponentChildren;
+}
+
+export function Picture(p: PictureProps) {
+    const chart = () => document.querySelector<SVGSVGElement>(`#${p.id} figure > svg`);
+    return (
+        <section id={p.id} class="panel">
+            {p.children}
+            <div class="foot">
+                <Badge from={p.from} />
+                <code>{p.command}</code>
+                <Export name={p.id} table={p.table} picture={p.picture ?? chart} command={p.command} />
+            </div>
+        </section>
+    );
+}
