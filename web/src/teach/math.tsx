@@ -51,6 +51,7 @@ class Reader {
         if (token === '(') return isGroup ? <mrow>{this.inside()}</mrow> : bracketed(this.inside());
         if (token === 'sqrt' && this.take('(')) return <msqrt>{this.inside()}</msqrt>;
         if (token === 'sum') return <mo>∑</mo>;
+        if (isGroup && /^[a-z]{2}$/.test(token)) return <mrow>{Array.from(token, (letter) => <mi>{letter}</mi>)}</mrow>; // two indices
         const name = /^[\d.]/.test(token) ? <mn>{token}</mn> : <mi>{token}</mi>;
         // e^(…) is a power, not a call: a call has its bracket at once.
         return this.tokens[this.at] === '(' && token.length > 1 && this.take('(') ? <mrow>{name}{bracketed(this.inside())}</mrow> : name;

@@ -106,7 +106,7 @@ function useQuestion(at: string) {
     const firstOpen = here.find((number) => !(number in score)) ?? here[0] ?? 0;
     useEffect(() => {
         if (!stay) setPresent(firstOpen);
-    }, [at, stay]);
+    }, [at]);
     const next = () => {
         setStay(false);
         setPresent(here[(here.indexOf(present) + 1) % here.length] ?? 0);

@@ -52,7 +52,7 @@ export function Slides({ state }: { state: State }) {
                     <b>{text.takeaway}</b> {takeaway}
                 </p>
             </div>
-            <nav>
+            <nav aria-label={text.deckOf}>
                 <button onClick={() => turnTo(state.slide - 1)} disabled={state.slide === 0} aria-label={text.back}>
                     ‹
                 </button>

@@ -30,12 +30,13 @@ function useFrame(stop: number | null) {
         let shown: Element | null = null;
         let request = 0;
         const follow = () => {
+            if (!frame.current) return;
             request = requestAnimationFrame(follow);
             const target = document.querySelector(STOPS[stop]!.frame) ?? document.getElementById('room')!;
             if (target !== shown) target.scrollIntoView({ behavior: isCalm ? 'auto' : 'smooth', block: 'nearest' });
             shown = target;
             const { left, top, width, height } = target.getBoundingClientRect();
-            Object.assign(frame.current!.style, { left: `${left - 4}px`, top: `${top - 4}px`, width: `${width + 8}px`, height: `${height + 8}px` });
+            Object.assign(frame.current.style, { left: `${left - 4}px`, top: `${top - 4}px`, width: `${width + 8}px`, height: `${height + 8}px` });
         };
         follow();
         return () => cancelAnimationFrame(request);

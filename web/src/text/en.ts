@@ -757,6 +757,7 @@ export const en = {
         },
         slides: {
             of: (k: number, n: number) => `Slide ${k} of ${n}`,
+            deckOf: 'Slides',
             takeaway: 'Key takeaway',
             back: 'Previous slide',
             next: 'Next slide',

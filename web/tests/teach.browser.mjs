@@ -1,0 +1,254 @@
+// teach.browser.mjs - what teaches on the page, in a real browser and mostly by keyboard: the story turns
+// attention, wrong answers show what they promise, tour, slides and dialogs, and none of it shuts anybody out.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const BOOK = readFileSync(new URL('../../docs/book/12-quiz.md', import.meta.url), 'utf8');
+
+/** "#1?room=steps" as a map. */
+const stateOf = (page) => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.split('?')[1] ?? '')));
+const focused = (page) => page.evaluate(() => document.activeElement?.textContent ?? '');
+
+async function open(page, base, hash = '') {
+    await page.goto('about:blank');
+    await page.goto(`${base}${hash}`);
+    await page.waitForSelector('.quiz');
+}
+
+async function clean(page, what) {
+    if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
+    const found = await page.evaluate(async () => (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`));
+    assert.deepEqual(found, [], what);
+}
+
+/** Percent on the chip of a word, from the pinned "it". */
+const share = (page, word) => page.locator('.chip', { hasText: new RegExp(`^${word}[\\d.]+ %$`) }).first().locator('small').innerText().then(parseFloat);
+
+async function story(page, base) {
+    await open(page, base);
+    await page.waitForSelector('.chip.focus');
+    const { bottom } = await page.locator('.story').evaluate((e) => e.getBoundingClientRect());
+    assert.ok(bottom < 300, `the story ends at ${bottom}: the room is on the first screen`);
+    assert.ok((await share(page, 'cat')) > (await share(page, 'mat')), 'tired: the cat');
+    await page.locator('.story button.dirty').focus();
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => [...document.querySelectorAll('.chip')].some((c) => c.textContent.startsWith('dirty') && c.textContent.includes('%')));
+    assert.ok((await share(page, 'mat')) > (await share(page, 'cat')), 'dirty: the mat');
+    assert.match((await stateOf(page)).sentence, /dirty/);
+    await page.locator('.story > summary').click();
+    await page.reload();
+    await page.waitForSelector('.quiz');
+    assert.equal(await page.locator('.story').getAttribute('open'), null, 'stays folded for the session');
+    await page.locator('.story > summary').click();
+}
+
+/** Places, a question there, a wrong choice, and what the room then shows. */
+const WRONG = [
+    ['#1?room=steps', 'Three projections', 'a', { room: 'steps', 'steps.example': '002-plain', 'steps.step': '2' }, 'Scores'],
+    ['#1?room=steps&steps.step=5', 'Large heads without scaling', 'd', { scale: 'none', 'steps.example': '002-scaling' }, 'Softmax'],
+    ['#1?room=steps&steps.step=7', 'Where softmax runs', 'b', { room: 'steps', 'steps.step': '7' }, 'Softmax'],
+    ['#1?room=explore', 'A row that sees nothing', 'a', { mask: 'padding', padding: '13' }, ''],
+    ['#1?room=explore', 'Shuffled tokens', 'a', { room: 'steps', 'steps.example': 'mine', sentence: 'man bites dog' }, 'Weighted values'],
+    ['#1?room=explore', 'Ties at temperature zero', 'c', { room: 'steps', 'steps.example': '001', temperature: '0.001' }, 'Softmax'],
+    ['#1?room=train', 'The zero gradient', 'd', { room: 'steps', 'steps.example': '001' }, 'Softmax'],
+    ['#1?room=train', 'Who learns from a causal mask', 'b', { room: 'steps', 'steps.example': '003' }, 'Softmax'],
+    ['#1?room=cost', 'Twice the text', 'a', { room: 'cost', 'cost.n': '1024' }, ''],
+    ['#1?room=cost&cost.n=512', 'A share of the memory', 'a', { room: 'cost' }, ''],
+    ['#1?room=cost', 'Tiles', 'a', { room: 'cost', 'cost.n': '16384' }, ''],
+    ['#1?room=steps&steps.step=4', 'Unit vectors', 'b', { room: 'steps', 'steps.example': '002-scaling' }, 'Queries, keys, values'],
+    ['#1?room=steps&steps.step=6', 'Mask and softmax', 'a', { room: 'steps', 'steps.example': '003', 'steps.step': '4' }, 'Softmax'],
+];
+
+async function askFor(page, title) {
+    for (let i = 0; i < 6; i++) {
+        const now = await page.locator('.quiz h3').innerText();
+        if (now.endsWith(title)) return;
+        await page.getByRole('button', { name: 'Another question' }).click();
+        await page.waitForFunction((before) => document.querySelector('.quiz h3').innerText !== before, now);
+    }
+    assert.fail(`no question "${title}" here`);
+}
+
+async function wrongAnswers(page, base) {
+    for (const [hash, title, letter, promised, heading] of WRONG) {
+        await open(page, base, hash);
+        if (hash.includes('steps')) await page.waitForSelector('.stage');
+        await askFor(page, title);
+        await page.locator(`.quiz input[value=${letter}]`).focus();
+        await page.keyboard.press('Space');
+        await page.keyboard.press('Enter');
+        await page.waitForSelector('.quiz .wrong');
+        const state = await stateOf(page);
+        for (const [name, value] of Object.entries(promised)) assert.equal(state[name] ?? (name === 'room' ? 'explore' : ''), value, `${title}: ${name}`);
+        if (heading) await page.locator('.stage h2', { hasText: heading }).first().waitFor();
+        assert.ok((await page.locator('.quiz h3').innerText()).endsWith(title), 'the question stays beside its counter-example');
+        assert.ok((await page.locator('.quiz .wrong').innerText()).length > 60);
+    }
+}
+
+/** The numbers that wrong answers point at are on the page. */
+async function numbers(page, base) {
+    const weights = (row) => page.$$eval(`figure.matrix[data-part=weights] tbody tr:nth-child(${row}) td[data-at]`, (all) => all.map((td) => Number(td.title).toFixed(3)));
+    const shown = async (hash, row) => {
+        await open(page, base, hash);
+        await page.waitForSelector('figure.matrix[data-part=weights]');
+        return weights(row);
+    };
+    const edits = encodeURIComponent('k:0,0=2;k:0,1=1;k:1,0=2;k:1,1=2;k:2,0=1;k:2,1=2');
+    assert.deepEqual(await shown('#1?room=steps&steps.example=001&steps.step=4&temperature=0.001', 1), ['0.500', '0.500', '0.000']);
+    assert.deepEqual(await shown(`#1?room=steps&steps.example=001&steps.step=4&steps.edits=${edits}`, 1), ['0.401', '0.401', '0.198']);
+    assert.deepEqual((await shown('#1?room=steps&steps.example=002-scaling&steps.step=4&scale=none', 1)).slice(0, 2), ['0.993', '0.007']);
+    assert.deepEqual((await shown('#1?room=steps&steps.example=002-scaling&steps.step=4', 1)).slice(0, 2), ['0.631', '0.338']);
+}
+
+async function rightAnswers(page, base) {
+    await open(page, base, '#1?room=steps&steps.step=6');
+    await page.waitForSelector('.stage');
+    await page.evaluate(() => sessionStorage.clear());
+    await open(page, base, '#1?room=steps&steps.step=6');
+    await page.waitForSelector('.stage');
+    await askFor(page, 'Fill in the causal mask');
+    await page.getByRole('button', { name: 'Check' }).click();
+    assert.match(await page.locator('.quiz [role=status]').innerText(), /first/, 'nothing filled in: said so');
+    await page.getByLabel('blank 1').fill(' I ');
+    await page.getByLabel('blank 2').fill('Later');
+    await page.keyboard.press('Enter');
+    assert.match(await page.locator('.quiz .right').innerText(), /^Right\./);
+    assert.equal((await stateOf(page))['steps.example'], undefined, 'a right answer leaves the room as it is');
+    await askFor(page, 'Mask and softmax');
+    await page.getByLabel('Before softmax: set its score to minus infinity.').check();
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.waitForSelector('.quiz .right');
+    assert.match(await page.locator('.quiz').innerText(), /2 of 2 answered \(14 in all\)/);
+    await page.reload();
+    await page.waitForSelector('.quiz');
+    assert.match(await page.locator('.quiz').innerText(), /2 of 2 answered/, 'the score lasts for the session');
+    assert.equal(BOOK.match(/^## /gm).length, 14);
+}
+
+async function tour(page, base) {
+    await open(page, base);
+    const button = page.getByRole('button', { name: 'Tour' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    const rooms = [];
+    for (let stop = 1; stop <= 8; stop++) {
+        await page.locator('dialog.tour h2', { hasText: `Tour, ${stop} of 8` }).waitFor();
+        assert.ok((await focused(page)) === (stop < 8 ? 'Next' : 'Done'), 'the focus stays on the way on');
+        if (stop === 2) await clean(page, 'tour');
+        rooms.push((await stateOf(page)).room ?? 'explore');
+        if (stop < 8) await page.keyboard.press(stop % 2 ? 'Enter' : 'ArrowRight');
+    }
+    assert.deepEqual([...new Set(rooms)], ['explore', 'steps', 'train', 'models', 'cost']);
+    const framed = await page.locator('.frame').boundingBox();
+    const card = await page.locator('.card').boundingBox();
+    assert.ok(Math.abs(framed.x - card.x) < 8 && Math.abs(framed.width - card.width) < 16, 'the frame is around the card');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('dialog.tour').count(), 0);
+    assert.equal(await focused(page), 'Tour', 'the focus is where it was');
+}
+
+async function slides(page, base) {
+    await open(page, base);
+    await page.locator('#room').focus();
+    await page.keyboard.press('p');
+    const number = async (k) => page.locator('.slide nav', { hasText: `${k} / 10` }).waitFor();
+    await number(1);
+    const size = await page.evaluate(() => parseFloat(getComputedStyle(document.body).fontSize));
+    assert.ok(size >= 20, `large type: ${size}`);
+    const titles = new Set();
+    for (let k = 1; k <= 10; k++) {
+        await number(k);
+        titles.add(await page.locator('.slide h2').innerText());
+        assert.match(await page.locator('.takeaway').innerText(), /^Key takeaway ./);
+        if (k === 1 || k === 4) await clean(page, `slide ${k}`);
+        if (k < 10) await page.keyboard.press(k % 2 ? 'PageDown' : 'ArrowRight');
+    }
+    assert.equal(titles.size, 10);
+    await page.keyboard.press('PageDown');
+    await number(10);
+    await page.keyboard.press('PageUp');
+    await page.keyboard.press('ArrowLeft');
+    await number(8);
+    assert.equal((await stateOf(page)).room, 'train');
+    await page.reload();
+    await number(8);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.card');
+    assert.equal(await page.locator('.slide').count(), 0);
+}
+
+async function dialogs(page, base) {
+    await open(page, base);
+    await page.locator('#room').focus();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await clean(page, 'keys');
+    await page.getByLabel('Single keys work').uncheck();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('3');
+    assert.equal((await stateOf(page)).room, undefined, 'single keys are off');
+    await page.getByRole('button', { name: 'Keys' }).click();
+    await page.getByLabel('Single keys work').check();
+    await page.keyboard.press('Escape');
+    assert.equal(await focused(page), 'Keys', 'the focus is where it was');
+    await page.keyboard.press('3');
+    assert.equal((await stateOf(page)).room, 'train');
+    await page.keyboard.press('g');
+    await page.locator('dialog dt', { hasText: /^softmax$/ }).waitFor();
+    await clean(page, 'glossary');
+    await page.keyboard.press('Escape');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+}
+
+async function formulas(page, base) {
+    await open(page, base, '#1?room=cost');
+    assert.ok((await page.locator('.card math mfrac').count()) >= 2);
+    for (const math of await page.locator('.card math').all()) assert.ok((await math.boundingBox()).height > 15, 'laid out');
+}
+
+async function narrow(page, base) {
+    await page.setViewportSize({ width: 360, height: 740 });
+    for (const hash of ['', '#1?room=steps&steps.step=5', '#1?present=1&slide=3&room=steps&steps.example=002-scaling&steps.step=4']) {
+        await page.goto('about:blank');
+        await page.goto(`${base}${hash}`);
+        await page.waitForSelector(hash.includes('present') ? '.slide' : '.quiz');
+        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360, `${hash}: no scrolling sideways`);
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+}
+
+async function accessible(page, base) {
+    for (const theme of ['light', 'dark']) {
+        await open(page, base, `#1?theme=${theme}&room=steps&steps.step=5`);
+        await page.waitForSelector('.stage');
+        await askFor(page, 'Large heads without scaling');
+        await page.locator('.quiz input[value=a]').check();
+        await page.getByRole('button', { name: 'Check' }).click();
+        await page.waitForSelector('.quiz .wrong');
+        await clean(page, `${theme}: a wrong answer`);
+        await open(page, base, `#1?theme=${theme}`);
+        await page.waitForSelector('.chip.focus');
+        await clean(page, `${theme}: story and card`);
+    }
+}
+
+export async function journey({ page, base }) {
+    const problems = [];
+    page.on('pageerror', (error) => problems.push(error.message));
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await story(page, base);
+    await wrongAnswers(page, base);
+    await numbers(page, base);
+    await rightAnswers(page, base);
+    await tour(page, base);
+    await slides(page, base);
+    await dialogs(page, base);
+    await formulas(page, base);
+    await narrow(page, base);
+    await accessible(page, base);
+    assert.deepEqual(problems, []);
+}
