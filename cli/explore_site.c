@@ -30,6 +30,7 @@ static const char *type_of(const char *name) {
         {".json", "application/json"},
         {".svg", "image/svg+xml"},
         {".png", "image/png"},
+        {".md", "text/markdown; charset=utf-8"},
         {".txt", "text/plain; charset=utf-8"},
     };
     const char *dot = strrchr(name, '.');
