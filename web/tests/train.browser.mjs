@@ -1,56 +1,86 @@
-// train.browser.mjs - the journey through Train: whois is learnt in the page, "it" then looks at what it
-// means, time can be turned back, and the URL keeps the settings.
+// train.browser.mjs - Train: whois is learnt in the page, "it" then looks at what it means, time can be
+// turned back, the same seed gives the same bits, and the URL keeps the settings.
 import assert from 'node:assert/strict';
+import { assertAccessibleInBothThemes, assertNoOverflow, matrices, shot, show } from './support.mjs';
 
 const BUDGET = 2000; // steps of whois, see docs/training.md
-const PATIENCE = 240_000; // milliseconds; the machine may be busy
+const PATIENCE = 300_000; // milliseconds; the machine may be busy
 
-const run = (page) => page.locator('.train').evaluate((room) => ({ ...room.dataset }));
-const shares = (page) => page.locator('.sentence').evaluate(({ dataset }) => [Number(dataset.right), Number(dataset.rival)]);
 const figures = (page) => page.locator('.figure').evaluateAll((all) => all.map((one) => Number(one.dataset.value)));
-const atRest = (page) => page.waitForSelector('.train[data-phase=paused]', { timeout: PATIENCE });
+const shareOnRight = (page) => page.locator('.sentence').evaluate(({ dataset }) => Number(dataset.right));
+const atRest = (page, more = '') => page.waitForSelector(`.train[data-phase=paused]${more}`, { timeout: PATIENCE });
 
-async function solves(page) {
+async function solve(page) {
     await page.getByRole('button', { name: 'Play' }).click();
-    await page.waitForSelector('.train[data-phase=paused][data-ended=solved]', { timeout: PATIENCE });
-    const { step, speed } = await run(page);
+    await atRest(page, '[data-ended=solved]');
+    const { step, speed } = await page.locator('.train').evaluate((room) => ({ ...room.dataset }));
     const [accuracy, selectivity, knockedOut] = await figures(page);
-    console.log(`whois: ${step} steps, ${Number(speed).toFixed(0)} steps/s, accuracy ${accuracy}, selectivity ${selectivity}, knock-out ${knockedOut}`);
+    console.log(`       whois: solved at step ${step}, ${Number(speed).toFixed(0)} steps/s, accuracy ${accuracy}, ` +
+        `selectivity ${selectivity}, without what decides ${knockedOut.toFixed(4)}`);
     assert.ok(Number(step) <= BUDGET);
     assert.ok(accuracy >= 0.99, `held-out accuracy ${accuracy}`);
     assert.ok(selectivity >= 0.9, `selectivity ${selectivity}`);
     assert.ok(knockedOut <= 0.2, `accuracy without what decides ${knockedOut}`);
 }
 
-async function looksAtTheReferent(page) {
-    await page.getByLabel('Layer', { exact: true }).selectOption({ label: '2' });
-    const [right, rival] = await shares(page);
-    assert.ok(right > rival, `"it" looks ${right} at what decides, ${rival} at the other`);
-    return right;
+/** Every row of weights is a distribution, and what is masked has exactly none. */
+async function assertDistributions(page) {
+    const heads = (await matrices(page)).filter(({ name }) => name.startsWith('train.'));
+    assert.ok(heads.length > 0);
+    for (const { name, values, masked } of heads) {
+        values.forEach((row, i) => assert.ok(Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-5, `${name}: the sum of row ${i}`));
+        values.flat().forEach((value, i) => assert.ok(!masked?.flat()[i] || value === 0, `${name}: masked cell ${i} is ${value}`));
+    }
 }
 
-async function turnsBackTime(page, before) {
+/** The mean of the heads of the last layer, from the matrices on the page. */
+async function assertLooksAtReferent(page) {
+    await page.getByLabel('Layer', { exact: true }).selectOption({ label: '2' });
+    const words = (await page.locator('.tokens li').allInnerTexts()).map((text) => text.split('\n').at(-1));
+    const roles = await page.locator('.tokens li').evaluateAll((all) => all.map((token) => token.className));
+    const heads = (await matrices(page)).filter(({ name }) => name.startsWith('train.layer2.'));
+    const at = words.indexOf('it');
+    const share = (role) => roles.reduce((sum, r, j) => sum + (r === role ? heads.reduce((s, h) => s + h.values[at][j], 0) / heads.length : 0), 0);
+    assert.ok(share('right') > share('rival'), `"it" looks ${share('right')} at what it means and ${share('rival')} at the other`);
+    assert.ok(Math.abs(share('right') - (await shareOnRight(page))) < 1e-5);
+}
+
+async function turnBackTime(page) {
     const timeline = page.getByLabel('Timeline');
+    const solved = await shareOnRight(page);
     await timeline.fill('0');
     await page.waitForSelector('text=Viewing step 0');
-    await page.waitForFunction((share) => Number(document.querySelector('.sentence').dataset.right) !== share, before);
+    await page.waitForFunction((share) => Number(document.querySelector('.sentence').dataset.right) !== share, solved);
     const [accuracy] = await figures(page);
     assert.ok(accuracy < 0.2, `accuracy of step 0: ${accuracy}`);
     assert.match(await page.locator('.layers .badge').first().innerText(), /^random, seed/);
     await timeline.press('End');
-    await page.waitForFunction((share) => Number(document.querySelector('.sentence').dataset.right) === share, before);
+    await page.waitForFunction((share) => Number(document.querySelector('.sentence').dataset.right) === share, solved);
 }
 
-/** The same seed gives the same numbers; one step is one step. */
-async function beginsAnew(page) {
+async function beginAnew(page) {
     await page.getByRole('button', { name: 'Reset' }).click();
-    await page.waitForSelector('.train[data-phase=paused][data-step="0"]', { timeout: PATIENCE });
+    await atRest(page, '[data-step="0"]');
     await page.getByRole('button', { name: 'Step', exact: true }).click();
-    await page.waitForSelector('.train[data-phase=paused][data-step="1"]', { timeout: PATIENCE });
-    assert.match(await page.locator('.same').innerText(), /^All 1 losses/);
+    await atRest(page, '[data-step="1"]');
+    assert.match(await page.locator('.same').innerText(), /^All 1 losses .* to the bit/);
 }
 
-async function keepsSettings(page) {
+export async function whois_is_learnt_and_it_looks_at_what_it_means({ page, base }) {
+    await show(page, base, 'train');
+    await atRest(page);
+    await solve(page);
+    await assertDistributions(page);
+    await assertLooksAtReferent(page);
+    await shot(page, 'train');
+    await turnBackTime(page);
+    await assertNoOverflow(page, 'train');
+    await beginAnew(page);
+}
+
+export async function settings_survive_a_reload({ page, base }) {
+    await show(page, base, 'train');
+    await atRest(page);
     await page.getByLabel('Layers').fill('1');
     await page.getByLabel('Layers').press('Enter');
     await page.getByLabel('Scaling').selectOption('none');
@@ -59,14 +89,17 @@ async function keepsSettings(page) {
     const asSet = page.url();
     await page.reload();
     await atRest(page);
+    await page.waitForSelector('.layers canvas');
     assert.equal(page.url(), asSet);
     assert.equal(await page.getByLabel('Layers').inputValue(), '1');
     assert.equal(await page.getByLabel('Scaling').inputValue(), 'none');
     assert.ok(await page.getByLabel('Causal mask').isChecked());
+    await assertDistributions(page);
 }
 
-/** What the engine refuses is said, and can be put right. */
-async function saysWhatIsWrong(page) {
+export async function what_the_engine_refuses_is_said({ page, base }) {
+    await show(page, base, 'train');
+    await atRest(page);
     await page.getByLabel('Heads').fill('5');
     await page.getByLabel('Heads').press('Enter');
     await page.waitForSelector('.train[data-phase=failed]');
@@ -75,15 +108,24 @@ async function saysWhatIsWrong(page) {
     await atRest(page);
 }
 
-/** `page` stands at the built page at `url`; the window is a desktop's. */
-export async function journey({ page, base: url }) {
-    await page.goto(`${url}#1?room=train`);
+/** 1/sqrt(16) / 0.25 = 1: the experiment of docs/studies.md, a few steps of it. */
+export async function temperature_equals_no_scaling_to_the_bit({ page, base }) {
+    await show(page, base, 'train');
     await atRest(page);
-    await page.waitForSelector('.sentence');
-    await solves(page);
-    const right = await looksAtTheReferent(page);
-    await turnsBackTime(page, right);
-    await beginsAnew(page);
-    await keepsSettings(page);
-    await saysWhatIsWrong(page);
+    await page.getByRole('button', { name: '▶ Temperature 0.25' }).click();
+    await page.waitForFunction(() => Number(document.querySelector('.train').dataset.step) > 55, null, { timeout: PATIENCE });
+    await page.locator('.experiments .panel').last().getByRole('button', { name: 'No scaling' }).click();
+    await page.waitForFunction(() => /before .*temperature 0.25.* to the bit/.test(document.querySelector('.same')?.textContent ?? ''), null, { timeout: PATIENCE });
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await atRest(page);
+}
+
+export async function every_task_can_be_read({ page, base }) {
+    for (const task of ['sense', 'induction', 'copy', 'sort', 'add']) {
+        await show(page, base, 'train', `train.task=${task}`);
+        await atRest(page);
+        await page.waitForSelector('.sentence');
+        await assertDistributions(page);
+    }
+    await assertAccessibleInBothThemes(page, 'train');
 }

@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Colors, Range } from '../state/state';
 import { isDark, numeralOn, palette, placing, type Rgb } from './colors';
+import { useDark } from './hooks';
 import { useShown } from './shown';
 
 export interface Place {
@@ -196,20 +197,9 @@ const MOVES: Record<string, (p: Place, rows: number, columns: number, all: boole
     End: (p, rows, columns, all) => ({ row: all ? rows - 1 : p.row, column: columns - 1 }),
 };
 
-/** Draws again when the system turns dark or light. */
-export function useScheme(): void {
-    const [, again] = useState({});
-    useEffect(() => {
-        const scheme = matchMedia('(prefers-color-scheme: dark)');
-        const changed = () => again({});
-        scheme.addEventListener('change', changed);
-        return () => scheme.removeEventListener('change', changed);
-    }, []);
-}
-
 export function Heatmap(p: HeatmapProps) {
     useShown(p.label, p);
-    useScheme();
+    useDark(); // draws again when the theme changes
     const box = useRef<HTMLDivElement>(null);
     const canvas = useRef<HTMLCanvasElement>(null);
     const [room, setRoom] = useState(600);

@@ -1,11 +1,13 @@
 // heads.tsx - all heads of a layer on the shown example, in one canvas, live. Under each head stands a
 // button with what matters in words; it opens the head in Explore, as a click on its picture does.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { TaskExample } from '../../engine/types';
 import type { Colors } from '../../state/state';
 import { en as t } from '../../text/en';
-import { isDark, palette } from '../../ui/colors';
-import { css, type HeatmapProps, type Layout, paintCells, paintHatching, useScheme } from '../../ui/heatmap';
+import { palette } from '../../ui/colors';
+import { css, type HeatmapProps, type Layout, paintCells, paintHatching } from '../../ui/heatmap';
+import { useDark, useWidth } from '../../ui/hooks';
+import { useShown } from '../../ui/shown';
 import { headOf, type Question, rowOf, share } from './picture';
 import type { Picture } from './trainer';
 
@@ -108,19 +110,28 @@ function paint(canvas: HTMLCanvasElement, p: HeadsProps, plan: Plan, heads: numb
     for (let head = 0; head < heads; head++) paintHead(pen, p, plan, head);
 }
 
+function Head({ head, ...p }: HeadsProps & { head: number }) {
+    const { look } = p.picture;
+    const { words } = p.example;
+    useShown(`train.layer${p.layer + 1}.head${head + 1}`, { rows: words, columns: words, cell: headOf(look, p.layer, head), visible: look.visible });
+    return (
+        <button title={t.train.heads.open} onClick={() => p.onOpen(head)}>
+            <strong>{t.train.heads.head(head + 1)}</strong> {t.percent(share(rowOf(look, p.layer, head, p.question.at), p.question.right))}
+            <span class="unseen">
+                {t.train.heads.share}, {t.train.heads.open}
+            </span>
+        </button>
+    );
+}
+
 export function Heads(p: HeadsProps) {
     const box = useRef<HTMLDivElement>(null);
     const canvas = useRef<HTMLCanvasElement>(null);
-    const [room, setRoom] = useState(400);
+    const room = useWidth(box, 400);
     const { look } = p.picture;
     const heads = look.weights.shape[1]!;
     const plan = planOf(heads, p.example.words, room);
-    useScheme();
-    useEffect(() => {
-        const observer = new ResizeObserver(([entry]) => setRoom(entry!.contentRect.width));
-        observer.observe(box.current!);
-        return () => observer.disconnect();
-    }, []);
+    useDark(); // draws again when the theme changes
     useEffect(() => paint(canvas.current!, p, plan, heads));
     const click = (event: MouseEvent) => {
         const rect = canvas.current!.getBoundingClientRect();
@@ -133,12 +144,7 @@ export function Heads(p: HeadsProps) {
             <canvas ref={canvas} aria-hidden="true" onClick={click} />
             <div class="names" style={{ gridTemplateColumns: `repeat(${plan.perRow}, ${plan.width}px)` }}>
                 {Array.from({ length: heads }, (_, h) => (
-                    <button key={h} title={t.train.heads.open} onClick={() => p.onOpen(h)}>
-                        <strong>{t.train.heads.head(h + 1)}</strong> {t.percent(share(rowOf(look, p.layer, h, p.question.at), p.question.right))}
-                        <span class="unseen">
-                            {t.train.heads.share}, {t.train.heads.open}
-                        </span>
-                    </button>
+                    <Head key={h} {...p} head={h} />
                 ))}
             </div>
         </div>
@@ -147,18 +153,18 @@ export function Heads(p: HeadsProps) {
 
 /** What the colours mean. */
 export function ColorBar({ colors }: { colors: Colors }) {
-    const canvas = useRef<HTMLCanvasElement>(null);
-    useScheme();
-    useEffect(() => {
-        const pen = canvas.current!.getContext('2d')!;
-        palette('weights', colors, isDark()).forEach((rgb, i) => {
+    const dark = useDark();
+    const paint = (canvas: HTMLCanvasElement | null) => {
+        const pen = canvas?.getContext('2d');
+        palette('weights', colors, dark).forEach((rgb, i) => {
+            if (!pen) return;
             pen.fillStyle = `rgb(${rgb.join()})`;
-            pen.fillRect(i / 2, 0, 1, 10);
+            pen.fillRect(i, 0, 1, 10);
         });
-    });
+    };
     return (
         <span class="color-bar">
-            0 <canvas ref={canvas} width={128} height={10} aria-hidden="true" /> 1
+            0 <canvas ref={paint} width={256} height={10} aria-hidden="true" /> 1
         </span>
     );
 }
