@@ -2,27 +2,21 @@
 // against `attn trace --json`, numbers changed by hand, bad ones refused, undo, links, keys, both themes.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { assertAccessibleInBothThemes, assertNoOverflow, matrices, settle, shot, show } from './support.mjs';
 
 const TOLERANCE = 1e-5;
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const PARTS = { S: 'scores', 'S scaled': 'scaled', 'S masked': 'masked', A: 'weights', O: 'output' }; // others: in small letters
 
 /** Every matrix on the page: its part, head and numbers, turned back where it is shown transposed. */
-function displayed(page) {
-    return page.$$eval('figure.matrix', (figures) =>
-        figures.map((figure) => {
-            const title = figure.querySelector('figcaption b').textContent;
-            const rows = [...figure.querySelectorAll('tbody tr')].map((tr) => [...tr.querySelectorAll('td[data-at]')].map((td) => Number(td.title)));
-            const sums = [...figure.querySelectorAll('tbody td.sum')].map((td) => Number(td.textContent));
-            const masked = [...figure.querySelectorAll('tbody tr')].map((tr) => [...tr.querySelectorAll('td[data-at]')].map((td) => td.classList.contains('masked')));
-            const isTurned = title.includes('ᵀ');
-            const matrix = isTurned ? rows[0].map((_, c) => rows.map((row) => row[c])) : rows;
-            return { part: figure.dataset.part, head: Number(/head (\d+)/.exec(title)?.[1] ?? 1) - 1, matrix, sums, masked };
-        }),
-    );
+async function displayed(page) {
+    return (await matrices(page)).map(({ name, values, masked }) => {
+        const [, symbol, turned, head] = /^(.*?)(ᵀ?)(?:, head (\d+))?$/.exec(name);
+        const matrix = turned ? values[0].map((_, c) => values.map((row) => row[c])) : values;
+        return { part: PARTS[symbol] ?? symbol.toLowerCase(), head: Number(head ?? 1) - 1, matrix, masked };
+    });
 }
 
 function trace(attn, args) {
@@ -30,8 +24,10 @@ function trace(attn, args) {
     return Object.fromEntries(found.steps.map((step) => [step.name, step]));
 }
 
+const sum = (row) => row.reduce((a, b) => a + b);
+
 function compare(shown, steps) {
-    for (const { part, head, matrix, sums, masked } of shown) {
+    for (const { part, head, matrix, masked } of shown) {
         const step = steps[part];
         const truth = step.shape.length === 3 ? step.values[head] : step.values;
         assert.deepEqual([matrix.length, matrix[0].length], [truth.length, truth[0].length], `${part}: shape`);
@@ -42,17 +38,13 @@ function compare(shown, steps) {
                 if (part === 'weights' && masked[r][c]) assert.equal(x, 0, 'a masked weight is exactly 0');
             }),
         );
-        if (part === 'weights') {
-            assert.equal(sums.length, matrix.length);
-            matrix.forEach((row) => assert.ok(Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-6, 'a row sums to 1'));
-        }
+        if (part === 'weights') matrix.forEach((row) => assert.ok(Math.abs(sum(row) - 1) < 1e-6, 'a row sums to 1'));
     }
 }
 
 /** Shows the room with these settings and waits for its numbers. */
-async function show(page, base, settings = '') {
-    await page.goto('about:blank');
-    await page.goto(`${base}#1?room=steps&${settings}`);
+async function open(page, base, settings = '') {
+    await show(page, base, 'steps', settings);
     await page.waitForSelector('.stage');
 }
 
@@ -66,6 +58,7 @@ async function everyStep(page, truth) {
     for (let i = 0; i < (await steps(page).count()); i++) {
         await steps(page).nth(i).click();
         await page.waitForSelector(`.ribbon li:nth-child(${i + 1}) [aria-current=step]`);
+        await settle(page, 60);
         const shown = await displayed(page);
         compare(shown, truth);
         shown.forEach(({ part }) => seen.add(part));
@@ -74,11 +67,11 @@ async function everyStep(page, truth) {
 }
 
 async function everyStepOf(page, base, settings, truth) {
-    await show(page, base, settings);
+    await open(page, base, settings);
     return everyStep(page, truth);
 }
 
-async function examples(page, base, attn) {
+export async function examples_are_those_of_attn_trace({ page, base, attn }) {
     const seen = await everyStepOf(page, base, 'steps.example=004', trace(attn, ['--example', '004']));
     assert.deepEqual([...seen].sort(), ['k', 'masked', 'output', 'q', 'scaled', 'scores', 'v', 'w_k', 'w_q', 'w_v', 'weights', 'x']);
     for (const name of ['001', '002', '002-plain', '002-scaling', '003', '003-scaling', '004-stated'])
@@ -87,7 +80,7 @@ async function examples(page, base, attn) {
         trace(attn, ['--example', '004', '--causal', '--no-scale', '--temperature', '0.5']));
 }
 
-async function sentences(page, base, attn) {
+export async function sentences_of_ones_own({ page, base, attn }) {
     const own = trace(attn, ['the cat saw the dog', '--heads', '2', '--d-model', '4', '--seed', '7', '--causal']);
     const settings = 'steps.example=mine&sentence=the+cat+saw+the+dog&seed=7&mask=causal';
     for (const head of [0, 1]) {
@@ -124,8 +117,8 @@ async function edit(page, part, row, column, text) {
     await page.keyboard.press('Enter');
 }
 
-async function editing(page, base, attn) {
-    await show(page, base, 'steps.example=004&steps.step=1');
+export async function numbers_are_changed_by_hand({ page, base, attn }) {
+    await open(page, base, 'steps.example=004&steps.step=1');
     const start = await cell(page, 'w_q', 1, 0).getAttribute('title');
     await edit(page, 'w_q', 1, 0, '-0.25');
     await page.locator('figure[data-part=w_q] td.edited').waitFor();
@@ -144,14 +137,14 @@ async function editing(page, base, attn) {
     assert.match(page.url(), /steps\.edits=w_q/);
     assert.match(await page.locator('.stage .badge').textContent(), /by hand/);
 
-    const url = page.url();
     await steps(page).nth(1).click();
+    await settle(page);
+    const url = page.url();
     const before = await displayed(page);
-    await show(page, url.split('#')[0], 'room=cost'); // elsewhere, then back by the link
-    await page.goto('about:blank');
+    await page.goto('about:blank'); // away, and back by the link
     await page.goto(url);
     await page.waitForSelector('.stage');
-    await steps(page).nth(1).click();
+    await settle(page);
     assert.deepEqual(await displayed(page), before);
 
     await cell(page, 'w_q', 0, 0).click();
@@ -167,8 +160,8 @@ async function editing(page, base, attn) {
     assert.equal(await cell(page, 'w_q', 1, 0).getAttribute('title'), start);
 }
 
-async function refusing(page, base) {
-    await show(page, base, 'steps.example=004');
+export async function bad_numbers_are_refused({ page, base }) {
+    await open(page, base, 'steps.example=004');
     for (const text of ['NaN', 'abc', '1e400', '', '1,5', '--1']) {
         await edit(page, 'x', 0, 0, text);
         await page.waitForFunction((t) => document.querySelector('.readout').textContent.includes(`“${t}” is not a number`), text);
@@ -181,10 +174,10 @@ async function refusing(page, base) {
 }
 
 /** The command that is offered for the matrix gives its numbers. */
-async function commands(page, base, attn) {
+export async function commands_give_the_same_numbers({ page, base, attn }) {
     const mine = 'steps.example=mine&steps.step=7&sentence=it%27s+%24HOME&seed=3&steps.heads=1&mask=causal';
     for (const settings of ['steps.example=004&steps.step=7&temperature=0.5&scale=none', mine]) {
-        await show(page, base, settings);
+        await open(page, base, settings);
         await page.locator('.export summary').click();
         const command = await page.getByRole('button', { name: 'Copy as command' }).getAttribute('title');
         const text = execFileSync('sh', ['-c', command.replace(/^attn /, '"$0" ') + ' --json', attn], { encoding: 'utf8' });
@@ -192,12 +185,12 @@ async function commands(page, base, attn) {
         assert.deepEqual(found.map((step) => step.name), ['weights']);
         compare((await displayed(page)).filter(({ part }) => part === 'weights'), { weights: found[0] });
     }
-    await show(page, base, 'steps.example=004&steps.edits=x:0,0=2'); // no command knows of changes by hand
+    await open(page, base, 'steps.example=004&steps.edits=x:0,0=2'); // no command knows of changes by hand
     assert.equal(await page.getByRole('button', { name: 'Copy as command' }).count(), 0);
 }
 
-async function factors(page, base) {
-    await show(page, base, 'steps.example=004&steps.step=4');
+export async function a_cell_factor_by_factor({ page, base }) {
+    await open(page, base, 'steps.example=004&steps.step=4');
     await cell(page, 'scores', 2, 3).click();
     await page.getByRole('heading', { name: 'S[apple, phones] = 1.67' }).waitFor();
     const numbers = await page.locator('.factors').first().locator('tbody .number').allTextContents();
@@ -212,8 +205,8 @@ async function factors(page, base) {
     assert.match(note, /says 0\.278 it is 0\.2596/);
 }
 
-async function keys(page, base) {
-    await show(page, base, 'steps.example=004');
+export async function keys_and_play({ page, base }) {
+    await open(page, base, 'steps.example=004');
     const at = () => page.locator('.ribbon [aria-current=step]').textContent();
     await page.keyboard.press('ArrowRight');
     await page.waitForFunction(() => document.querySelector('.ribbon [aria-current]').textContent.startsWith('2'));
@@ -229,59 +222,44 @@ async function keys(page, base) {
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => location.hash.includes('x%3A1%2C1%3D2'));
     assert.match(await at(), /^1/);
-    await show(page, base, 'steps.example=003&steps.speed=4');
+    await open(page, base, 'steps.example=003&steps.speed=4');
     await page.getByRole('button', { name: 'Play' }).click();
     await page.waitForFunction(() => document.querySelector('.where').textContent === 'step 6 of 6', null, { timeout: 5000 });
     await page.getByRole('button', { name: 'Play' }).waitFor(); // it stops by itself
 }
 
-async function extremes(page, base) {
+export async function extreme_settings({ page, base }) {
     for (const temperature of ['1e-6', '1e6', '1e300', 'NaN']) {
-        await show(page, base, `steps.example=004&steps.step=7&temperature=${temperature}`);
+        await open(page, base, `steps.example=004&steps.step=7&temperature=${temperature}`);
         const weights = (await displayed(page)).find(({ part }) => part === 'weights');
-        weights.matrix.forEach((row) => assert.ok(Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-6));
+        weights.matrix.forEach((row) => assert.ok(Math.abs(sum(row) - 1) < 1e-6));
     }
-    await show(page, base, 'steps.example=none&steps.step=15&steps.edits=x:99,99=1;q:0,0=5;w_q:0,0=zz;;&steps.row=200&steps.column=200');
+    await open(page, base, 'steps.example=none&steps.step=15&steps.edits=x:99,99=1;q:0,0=5;w_q:0,0=zz;;&steps.row=200&steps.column=200');
     assert.match(await page.locator('.stage .badge').textContent(), /004/);
 }
 
 const SETTINGS = ['steps.step=4', 'steps.step=7&mask=causal', 'steps.example=mine&steps.step=10&sentence=the+cat+saw+the+dog', 'steps.example=002-scaling&steps.step=1'];
 
-async function widths(page, base) {
+export async function fits_every_width({ page, base }) {
     for (const settings of SETTINGS) {
-        await show(page, base, settings);
-        for (const width of [360, 768, 1440]) {
-            await page.setViewportSize({ width, height: 900 });
-            assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, `${settings} at ${width}: no sideways scroll`);
-        }
+        await open(page, base, settings);
+        await assertNoOverflow(page, settings);
     }
 }
 
-async function accessible(page, base) {
-    await page.emulateMedia({ reducedMotion: 'reduce' });
-    for (const theme of ['light', 'dark']) {
-        for (const settings of SETTINGS.slice(0, 3)) {
-            await show(page, base, `${settings}&theme=${theme}`);
-            await page.evaluate(AXE);
-            const { violations } = await page.evaluate(() => globalThis.axe.run());
-            assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes[0].html}`), [], `axe, ${theme}, ${settings}`);
-        }
+export async function is_accessible_in_both_themes({ page, base }) {
+    for (const settings of SETTINGS.slice(0, 3)) {
+        await open(page, base, settings);
+        await assertAccessibleInBothThemes(page, settings);
     }
 }
 
-/** All of it. base: address of the page; attn: path of the native command. */
-export async function journey({ page, base, attn }) {
-    const problems = [];
-    page.on('pageerror', (error) => problems.push(error.message));
-    await examples(page, base, attn);
-    await sentences(page, base, attn);
-    await editing(page, base, attn);
-    await refusing(page, base);
-    await commands(page, base, attn);
-    await factors(page, base);
-    await keys(page, base);
-    await extremes(page, base);
-    await widths(page, base);
-    await accessible(page, base);
-    assert.deepEqual(problems, []);
+export async function pictures({ page, base }) {
+    await open(page, base, 'steps.step=4&steps.row=2&steps.column=3&theme=light');
+    await shot(page, 'steps');
+    await open(page, base, 'steps.example=mine&steps.step=7&mask=causal&theme=dark');
+    await shot(page, 'steps-dark');
+    await page.setViewportSize({ width: 360, height: 780 });
+    await open(page, base, 'steps.step=7&theme=light');
+    await shot(page, 'steps-phone', { fullPage: true });
 }
