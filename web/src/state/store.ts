@@ -7,6 +7,7 @@ import { DEFAULTS, type State } from './state';
 type Change = (state: State) => void;
 const MOST_UNDO = 100;
 const TOGETHER = 600; // milliseconds
+const BETWEEN_URLS = 100; // milliseconds; browsers ignore those who write theirs too often
 
 class Store {
     private state: State;
@@ -15,6 +16,8 @@ class Store {
     private listeners = new Set<() => void>();
     private lastKey = '';
     private lastTime = 0;
+    private lastUrl = -Infinity; // when it was written
+    private urlTimer = 0;
 
     constructor() {
         this.state = decode(typeof location === 'undefined' ? '' : location.hash);
@@ -62,6 +65,7 @@ class Store {
     /** The hash was changed by hand or by a link. */
     load(hash: string): void {
         if (hash === encode(this.state)) return;
+        clearTimeout(this.urlTimer);
         this.past = [...this.past, this.state].slice(-MOST_UNDO);
         this.show(decode(hash));
     }
@@ -77,8 +81,16 @@ class Store {
 
     private show(state: State): void {
         this.state = state;
-        history.replaceState(null, '', location.pathname + location.search + encode(state));
+        clearTimeout(this.urlTimer);
+        const wait = this.lastUrl + BETWEEN_URLS - performance.now();
+        if (wait <= 0) this.writeUrl();
+        else this.urlTimer = window.setTimeout(() => this.writeUrl(), wait);
         this.listeners.forEach((listener) => listener());
+    }
+
+    private writeUrl(): void {
+        this.lastUrl = performance.now();
+        history.replaceState(null, '', location.pathname + location.search + encode(this.state));
     }
 }
 

@@ -156,6 +156,8 @@ export const en = {
             file: 'from a file',
             random: 'random weights, any words',
         } as Record<string, string>,
+        /** Of a row; 0 is exactly 0. */
+        share: (x: number) => (x > 0 && x < 0.0005 ? '<0.1 %' : percent(x)),
         seed: 'Seed',
         tokens: 'Tokens: choose one to pin it',
         tokensOf: (side: string) => `Tokens of sentence ${side}: choose one to pin it`,
@@ -240,10 +242,11 @@ export const en = {
             isRandom
                 ? `Size of the gradient of the length of the vector at “${word}”: random weights give no answer.`
                 : `Size of the gradient of the loss of the answer at “${word}”.`,
+        bothMasks: ['no mask', 'causal mask; each to its own largest'],
         byPosition: '|dL/dx| by position',
         byParameter: '|dL/dw| by parameter',
         causalNote: (word: string) => `With the causal mask, words after “${word}” cannot matter: exactly 0.`,
-        keyBias: 'always 0',
+        keyBias: '0 but for rounding',
         keyBiasWhy:
             'The bias of the keys, b_k, adds the same number to every score of a row, and softmax does not change by that: its gradient is 0, but for rounding.',
         rowTitle: (word: string) => `“${word}” looks at`,

@@ -62,8 +62,14 @@ function layOut(p: HeatmapProps, room: number): Layout {
     return { cell, left, top, width: left + cell * p.columns.length + 2, height: top + cell * p.rows.length + 2 };
 }
 
+const tokens = new Map<string, string>();
+
+/** A colour of the page. Asked once for each theme: asking makes the browser compute all styles. */
 export function css(name: string): string {
-    return getComputedStyle(document.documentElement).getPropertyValue(name);
+    const key = `${isDark()} ${name}`;
+    const value = tokens.get(key) ?? getComputedStyle(document.documentElement).getPropertyValue(name);
+    tokens.set(key, value);
+    return value;
 }
 
 /** One pixel for each cell, clear where masked. */
@@ -157,9 +163,11 @@ function paintNames(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout):
 
 export function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout, current: Place | null): void {
     const frame = (row: number, column: number, width: number, color: string, line: number) => {
-        pen.strokeStyle = color;
-        pen.lineWidth = line;
-        pen.strokeRect(at.left + column * at.cell, at.top + row * at.cell, width * at.cell, at.cell);
+        for (const [ink, size] of [[css('--ground'), line + 2], [color, line]] as const) { // seen on any colour
+            pen.strokeStyle = ink;
+            pen.lineWidth = size;
+            pen.strokeRect(at.left + column * at.cell, at.top + row * at.cell, width * at.cell, at.cell);
+        }
     };
     if (p.pinnedRow !== undefined && p.pinnedRow >= 0 && p.pinnedRow < p.rows.length)
         frame(p.pinnedRow, 0, p.columns.length, css('--accent'), 2);

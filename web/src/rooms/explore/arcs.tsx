@@ -2,8 +2,9 @@
 // The row in focus stands out; weights below a hundredth are not drawn.
 import { useRef } from 'preact/hooks';
 import { en as t } from '../../text/en';
-import { Export } from '../../ui/export';
+import type { Provenance } from '../../ui/badge';
 import { useWidth } from '../../ui/hooks';
+import { Foot } from './foot';
 import type { Side } from './look';
 import { weightTable } from './map';
 import type { Matrix } from './numbers';
@@ -23,6 +24,7 @@ interface ArcsProps {
     title: string;
     id: string;
     command: string | undefined;
+    from: Provenance;
     onPin: (row: number) => void;
     onHover: (row: number) => void;
 }
@@ -82,7 +84,7 @@ function Arcs(p: ArcsProps) {
                     <Names {...p} right={right} />
                 </svg>
             </div>
-            <Export name={`attention-arcs-${p.id}`} picture={() => picture.current} command={p.command}
+            <Foot from={p.from} name={`attention-arcs-${p.id}`} picture={() => picture.current} command={p.command}
                 table={() => weightTable(p.side.words, p.side.words, p.matrix.cell, p.matrix.visible)} />
         </figure>
     );
@@ -91,16 +93,17 @@ function Arcs(p: ArcsProps) {
 export function ArcsView({ scene, focus, onHover }: ViewProps) {
     const { a, b } = scene.found;
     if (Math.max(a.look.n, b?.look.n ?? 0) > MOST_TOKENS) return <p>{t.explore.arcsTooLong(MOST_TOKENS)}</p>;
+    const { from } = scene.found.reader;
     const pairs = scene.pairs ?? [];
     const toA = (row: number) => pairs.find(([, j]) => j === row)?.[0] ?? -1;
     return (
         <>
             <p class="quiet">{t.explore.arcsAbout}</p>
             <div class={b ? 'maps two' : 'maps'}>
-                <Arcs id="a" side={a} matrix={scene.a} focus={focus} title={b ? `A: ${a.words.join(' ')}` : t.explore.mapTitle(scene.name)}
+                <Arcs id="a" from={from} side={a} matrix={scene.a} focus={focus} title={b ? `A: ${a.words.join(' ')}` : t.explore.mapTitle(scene.name)}
                     command={commandFor(scene, 'a')} onPin={pin} onHover={(row) => onHover(row, -1)} />
                 {b && (
-                    <Arcs id="b" side={b} matrix={scene.b!} focus={pairs.find(([i]) => i === focus)?.[1] ?? -1} title={`B: ${b.words.join(' ')}`}
+                    <Arcs id="b" from={from} side={b} matrix={scene.b!} focus={pairs.find(([i]) => i === focus)?.[1] ?? -1} title={`B: ${b.words.join(' ')}`}
                         command={commandFor(scene, 'b')} onPin={(row) => pin(toA(row))} onHover={(row) => onHover(row < 0 ? -1 : toA(row), -1)} />
                 )}
             </div>

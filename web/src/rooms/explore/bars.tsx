@@ -14,14 +14,14 @@ interface BarsProps {
     title: string;
     series: string[]; // names; with one of them there is no legend
     bars: Bar[];
-    max: number;
+    max: number[]; // where the bars of each series end
     show: (value: number) => string;
     picture?: RefObject<SVGSVGElement>;
     names?: number; // pixels for the names
 }
 
 const THICK = 14;
-const THIN = 9;
+const THIN = 13;
 const GAP = 7;
 const NUMBER = 62;
 
@@ -34,7 +34,8 @@ function Row({ bar, at, p, length }: { bar: Bar; at: number; p: Required<Pick<Ba
                 {bar.name}
             </text>
             {bar.values.map((value, s) => {
-                const width = Math.max(value > 0 ? 1 : 0, p.max > 0 ? (length * Math.min(value, p.max)) / p.max : 0);
+                const most = p.max[s] || 1;
+                const width = Math.max(value > 0 ? 1 : 0, (length * Math.min(value, most)) / most);
                 return (
                     <g key={s}>
                         <rect class={`bar s${s}`} x={x} y={s * size} width={width} height={size - 1} rx="2" />
@@ -45,7 +46,7 @@ function Row({ bar, at, p, length }: { bar: Bar; at: number; p: Required<Pick<Ba
                 );
             })}
             {bar.note && (
-                <text class="note" x={x + 58} y={size / 2 + 4}>
+                <text class="note" x={x + 60} y={size / 2 + 4}>
                     {bar.note}
                 </text>
             )}

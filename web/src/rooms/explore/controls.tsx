@@ -30,16 +30,15 @@ function Pick<T extends string | number>(p: { label: string; value: T; all: read
 const numbered = (n: number) => Array.from({ length: n }, (_, i) => [i, String(i + 1)] as const);
 
 function What({ state, reader }: { state: State; reader: Reader }) {
-    const { aggregate, view } = state.explore;
-    const isWhole = aggregate === 'rollout' || view === 'shift' || view === 'gradient';
+    const { aggregate } = state.explore;
     return (
         <div class="line">
-            <Pick label={t.explore.layer} value={Math.min(state.layer, reader.layers - 1)} all={numbered(reader.layers)} disabled={isWhole}
+            <Pick label={t.explore.layer} value={Math.min(state.layer, reader.layers - 1)} all={numbered(reader.layers)} disabled={aggregate === 'rollout'}
                 onPick={(layer) => store.set((s) => void (s.layer = layer))} />
             <Choice label={t.explore.aggregate} value={aggregate} options={options(t.explore.aggregates)}
                 onChange={(now) => store.set((s) => void (s.explore.aggregate = now))} />
             {aggregate === 'head' && (
-                <Pick label={t.explore.head} value={Math.min(state.head, reader.heads - 1)} all={numbered(reader.heads)} disabled={isWhole}
+                <Pick label={t.explore.head} value={Math.min(state.head, reader.heads - 1)} all={numbered(reader.heads)}
                     onPick={(head) => store.set((s) => void (s.head = head))} />
             )}
         </div>

@@ -5,9 +5,9 @@ import type { Look } from '../../engine/types';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import { en as t } from '../../text/en';
-import { Export } from '../../ui/export';
 import { Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';
 import { Bars } from './bars';
+import { Foot } from './foot';
 import { type Found, headsOff, type Side } from './look';
 import { type Entropy, entropyOf, largest, ranked, rowOf, toggleHead } from './numbers';
 import { commandFor, pin, type Scene } from './scene';
@@ -36,6 +36,7 @@ export function Distribution({ scene, state, focus }: { scene: Scene; state: Sta
     }));
     const order = ranked(all.map((bar) => Math.max(...bar.values)));
     const bars = order.slice(0, MOST_BARS).map((i) => all[i]!);
+    const most = largest(bars.flatMap((bar) => bar.values));
     const entropy = entropyOf(a, scene.choice, scene.a, focus);
     const title = t.explore.rowTitle(a.words[focus]!);
     return (
@@ -45,10 +46,10 @@ export function Distribution({ scene, state, focus }: { scene: Scene; state: Sta
                 {state.token >= 0 && <button onClick={() => pin(-1)}>{t.explore.unpin}</button>}
             </div>
             <p class="quiet">{scene.name}</p>
-            <Bars title={title} series={isPair ? ['A', 'B'] : ['']} bars={bars} max={Math.max(largest(bars.flatMap((bar) => bar.values)), 1e-9)} show={t.percent} picture={picture} />
+            <Bars title={title} series={isPair ? ['A', 'B'] : ['']} bars={bars} max={isPair ? [most, most] : [most]} show={t.explore.share} picture={picture} />
             {order.length > MOST_BARS && <p class="quiet">{t.explore.others(order.length - MOST_BARS)}</p>}
             {entropy && <p>{t.explore.entropyOf(entropy.bits, entropy.most)}</p>}
-            <Export name="attention-row" picture={() => picture.current} command={commandFor(scene, 'a')} table={() => ({
+            <Foot from={scene.found.reader.from} name="attention-row" picture={() => picture.current} command={commandFor(scene, 'a')} table={() => ({
                 columns: ['token', 'word', 'share'],
                 rows: ranked(shares).map((j) => [j, a.words[j]!, shares[j]!]),
             })} />
@@ -59,7 +60,7 @@ export function Distribution({ scene, state, focus }: { scene: Scene; state: Sta
 export function sentenceOf(scene: Scene, focus: number): string {
     const { words } = scene.found.a;
     const shares = sharesOf(scene, focus);
-    const [first, second] = ranked(shares).map((j) => [words[j]!, t.percent(shares[j]!)] as const);
+    const [first, second] = ranked(shares).map((j) => [words[j]!, t.explore.share(shares[j]!)] as const);
     const entropy: Entropy | undefined = entropyOf(scene.found.a, scene.choice, scene.a, focus);
     return t.explore.readout(words[focus]!, [first!, ...(second ? [second] : [])], entropy);
 }
@@ -92,8 +93,8 @@ export function EntropyStrip({ scene, state, dark }: { scene: Scene; state: Stat
         <section class="panel entropy" data-map="entropy">
             <h3>{t.explore.entropy}</h3>
             <p class="quiet">{t.explore.entropyAbout(Math.log2(look.n))}</p>
-            <Heatmap {...map} />
-            <Export name="attention-entropy" picture={() => heatmapCanvas(map)} table={() => ({
+            {useMemo(() => <Heatmap {...map} />, [map])}
+            <Foot from={scene.found.reader.from} name="attention-entropy" picture={() => heatmapCanvas(map)} table={() => ({
                 columns: ['head', ...words.map((word, i) => `${i} ${word}`)],
                 rows: map.rows.map((name, r) => [name, ...rowOf(map.cell, look.n, r)]),
             })} />
@@ -128,10 +129,10 @@ export function Answer({ found, state }: { found: Found; state: State }) {
                         {name && <span class="quiet">{name}</span>}
                         {t.explore.answers(side.words[at]!)}
                         {answers.map((slot, s) => (
-                            <span key={s}>
+                            <>
                                 {s > 0 && ', '}
-                                <strong>{slot[0]!.word}</strong> {t.percent(slot[0]!.probability)}
-                            </span>
+                                <span class="one"><strong>{slot[0]!.word}</strong> {t.percent(slot[0]!.probability)}</span>
+                            </>
                         ))}
                         {!side.asked.includes(at) && <span class="quiet"> {t.explore.notAsked}</span>}
                     </p>

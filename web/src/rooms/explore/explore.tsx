@@ -81,7 +81,7 @@ function Picture(p: { state: State; reading: Reading; scene: Scene; dark: boolea
     return (
         <div class={isStale ? 'picture stale' : 'picture'}>
             <Views state={state} />
-            <div class={scene.found.b || view === 'gradient' || view === 'heads' ? 'stage wide' : 'stage'}>
+            <div class={scene.found.b || view === 'gradient' ? 'stage wide' : 'stage'}>
                 <section class="view" aria-label={t.explore.views[view]}>
                     {drawn}
                     {isMap && !scene.found.b && <CellNote scene={scene} cell={hovered} />}
@@ -127,17 +127,31 @@ export function Explore({ state }: { state: State }) {
     const { found, reader } = reading;
     const choice = found && choiceOf(state, found);
     const scene = useMemo(() => found && sceneOf(found, choice!), [found, choice?.layer, choice?.head, choice?.aggregate]);
+    const { layer, head, token, explore } = state;
+    // sliders wait for the engine; until it has answered nothing but them is drawn again
+    const words = useMemo(
+        () => (
+            <>
+                <Tokens state={state} reading={reading} scene={scene} />
+                {found && <Answer found={found} state={state} />}
+            </>
+        ),
+        [reading, scene, token],
+    );
+    const picture = useMemo(
+        () => scene && <Picture state={state} reading={reading} scene={scene} dark={dark} />,
+        [reading, scene, dark, layer, head, token, JSON.stringify(explore)],
+    );
     const letGo = (event: KeyboardEvent) => {
-        if (event.key === 'Escape' && state.token >= 0) pin(-1);
+        if (event.key === 'Escape' && token >= 0) pin(-1);
     };
     return (
         <div class="explore" onKeyDown={letGo}>
             <Inputs state={state} reader={reader} />
             <Trouble state={state} reading={reading} />
-            <Tokens state={state} reading={reading} scene={scene} />
-            {found && <Answer found={found} state={state} />}
+            {words}
             {reader && <Controls state={state} reader={reader} n={reading.texts[0]?.words.length ?? 1} />}
-            {scene ? <Picture state={state} reading={reading} scene={scene} dark={dark} /> : !reading.error && <p class="quiet">{t.explore.loading}</p>}
+            {picture ?? (!reader && !reading.error && <p class="quiet">{t.explore.loading}</p>)}
         </div>
     );
 }

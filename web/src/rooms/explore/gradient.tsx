@@ -2,8 +2,8 @@
 // mask, and on each parameter.
 import { useRef } from 'preact/hooks';
 import { en as t } from '../../text/en';
-import { Export } from '../../ui/export';
 import { Bars } from './bars';
+import { Foot } from './foot';
 import { answerAt } from './look';
 import { largest } from './numbers';
 import type { ViewProps } from './scene';
@@ -19,10 +19,8 @@ export function GradientView({ scene, state }: ViewProps) {
     if (!full || !causal) return <p class="quiet">{t.explore.loading}</p>;
     const at = answerAt(state.token, a.asked, a.look.n);
     const isCausal = reader.info?.causal ?? false;
-    const bars = a.words.map((name, i) => ({
-        name,
-        values: isCausal ? [causal.byPosition.data[i]!] : [full.byPosition.data[i]!, causal.byPosition.data[i]!],
-    }));
+    const series = isCausal ? [causal] : [full, causal];
+    const bars = a.words.map((name, i) => ({ name, values: series.map((one) => one.byPosition.data[i]!) }));
     const norms = (scene.found.settings.mask === 'causal' ? causal : full).byParameter;
     const isKeyBias = (name: string) => name.endsWith('b_k');
     return (
@@ -32,11 +30,11 @@ export function GradientView({ scene, state }: ViewProps) {
                 <figure data-map="positions">
                     <figcaption>{t.explore.byPosition}</figcaption>
                     <div class="box">
-                        <Bars title={t.explore.byPosition} series={isCausal ? [''] : [t.explore.masks.none, t.explore.masks.causal]} bars={bars} show={number}
-                            max={largest(bars.flatMap((bar) => bar.values))} picture={positions} />
+                        <Bars title={t.explore.byPosition} series={isCausal ? [''] : t.explore.bothMasks} bars={bars} show={number}
+                            max={series.map((one) => largest(one.byPosition.data))} picture={positions} />
                     </div>
                     <p class="quiet">{isCausal ? t.explore.causalItself : t.explore.causalNote(a.words[at]!)}</p>
-                    <Export name="gradient-positions" picture={() => positions.current} table={() => ({
+                    <Foot from={reader.from} name="gradient-positions" picture={() => positions.current} table={() => ({
                         columns: ['position', 'word', 'full', 'causal'],
                         rows: a.words.map((word, i) => [i, word, full.byPosition.data[i]!, causal.byPosition.data[i]!]),
                     })} />
@@ -44,11 +42,11 @@ export function GradientView({ scene, state }: ViewProps) {
                 <figure data-map="parameters">
                     <figcaption>{t.explore.byParameter}</figcaption>
                     <div class="box">
-                        <Bars title={t.explore.byParameter} series={['']} show={number} names={190} max={largest(norms.map((p) => p.norm))} picture={parameters}
+                        <Bars title={t.explore.byParameter} series={['']} show={number} names={190} max={[largest(norms.map((p) => p.norm))]} picture={parameters}
                             bars={norms.map(({ name, norm }) => ({ name, values: [norm], ...(isKeyBias(name) ? { note: t.explore.keyBias } : {}) }))} />
                     </div>
                     {norms.some(({ name }) => isKeyBias(name)) && <p class="quiet">{t.explore.keyBiasWhy}</p>}
-                    <Export name="gradient-parameters" picture={() => parameters.current}
+                    <Foot from={reader.from} name="gradient-parameters" picture={() => parameters.current}
                         table={() => ({ columns: ['parameter', 'norm'], rows: norms.map(({ name, norm }) => [name, norm]) })} />
                 </figure>
             </div>

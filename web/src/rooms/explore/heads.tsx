@@ -3,16 +3,17 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import { en as t } from '../../text/en';
-import { Export } from '../../ui/export';
+import type { Provenance } from '../../ui/badge';
 import { type HeatmapProps, type Layout, paintCells, paintHatching, paintMarks } from '../../ui/heatmap';
 import { useWidth } from '../../ui/hooks';
+import { Foot } from './foot';
 import type { Side } from './look';
 import { Legend } from './map';
 import type { ViewProps } from './scene';
 
 const GAP = 10;
 const NAME = 20; // pixels above a head
-const LARGEST = 300;
+const LARGEST = 340;
 const LEAST = 96;
 
 interface HeadsProps {
@@ -20,6 +21,7 @@ interface HeadsProps {
     state: State;
     focus: number;
     dark: boolean;
+    from: Provenance;
     title: string;
     id: string;
 }
@@ -88,7 +90,7 @@ function Heads(p: HeadsProps) {
                 ))}
             </div>
             <Legend kind="weights" state={p.state} max={undefined} dark={p.dark} hasMasked={p.side.look.visible.includes(0)} />
-            <Export name={`attention-heads-${p.id}`} picture={() => canvas.current} table={() => ({
+            <Foot from={p.from} name={`attention-heads-${p.id}`} picture={() => canvas.current} table={() => ({
                 columns: ['layer', 'head', 'query', 'key', 'weight'],
                 rows: Array.from(weights.data, (w, at) => {
                     const h = Math.floor(at / (n * n));
@@ -103,11 +105,12 @@ export function HeadsView({ scene, state, focus, dark }: ViewProps) {
     const { a, b } = scene.found;
     const title = (name: string, side: Side) => (b ? `${name}: ${side.words.join(' ')}` : t.explore.headsTitle);
     const focusB = scene.pairs?.find(([i]) => i === focus)?.[1] ?? -1;
+    const shared = { state, dark, from: scene.found.reader.from };
     return (
         <>
             <p class="quiet">{t.explore.headsAbout}</p>
-            <Heads id="a" side={a} title={title('A', a)} state={state} focus={focus} dark={dark} />
-            {b && <Heads id="b" side={b} title={title('B', b)} state={state} focus={focusB} dark={dark} />}
+            <Heads {...shared} id="a" side={a} title={title('A', a)} focus={focus} />
+            {b && <Heads {...shared} id="b" side={b} title={title('B', b)} focus={focusB} />}
         </>
     );
 }

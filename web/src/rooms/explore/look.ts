@@ -70,10 +70,18 @@ async function readerOf(s: Settings): Promise<Reader> {
     return { info, from, layers: info.layers, heads: info.heads, longest: info.length };
 }
 
+const MOST_TEXTS = 8;
+const texts = new Map<string, Text>(); // the last ones: a slider asks for the same words again and again
+
 async function textOf(reader: Reader, sentence: string): Promise<Text> {
-    if (reader.info) return engine.tokenize(reader.info.handle, sentence);
+    const key = `${reader.info?.handle} ${sentence}`;
+    const known = texts.get(key);
+    if (known) return known;
     const words = cutWords(sentence);
-    return { words, tokens: words.map((_, i) => i) };
+    const text = reader.info ? await engine.tokenize(reader.info.handle, sentence) : { words, tokens: words.map((_, i) => i) };
+    if (texts.size === MOST_TEXTS) texts.clear();
+    texts.set(key, text);
+    return text;
 }
 
 export function canBeRead(text: Text, reader: Reader): boolean {
@@ -137,9 +145,9 @@ async function find(s: Settings, reader: Reader, texts: Text[]): Promise<Found> 
 async function read(s: Settings): Promise<Omit<Reading, 'error'>> {
     const reader = await readerOf(s);
     const sentences = s.compare === '' ? [s.sentence] : [s.sentence, s.compare];
-    const texts = await Promise.all(sentences.map((sentence) => textOf(reader, sentence)));
-    const found = texts.every((text) => canBeRead(text, reader)) ? await find(s, reader, texts) : null;
-    return { reader, texts, found };
+    const both = await Promise.all(sentences.map((sentence) => textOf(reader, sentence)));
+    const found = both.every((text) => canBeRead(text, reader)) ? await find(s, reader, both) : null;
+    return { reader, texts: both, found };
 }
 
 const nextFrame = () =>
@@ -181,7 +189,14 @@ export function useReading(state: State): Reading {
             ),
         ),
     );
-    useEffect(() => onModels(() => setVersion((v) => v + 1)), []);
+    useEffect(
+        () =>
+            onModels(() => {
+                texts.clear(); // another model may get the handle
+                setVersion((v) => v + 1);
+            }),
+        [],
+    );
     useEffect(() => void newest.current.ask(settings), [JSON.stringify(settings), version]);
     return reading;
 }

@@ -3,10 +3,12 @@ import { useRef } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import { en as t } from '../../text/en';
+import type { Provenance } from '../../ui/badge';
 import { palette } from '../../ui/colors';
 import { Choice } from '../../ui/controls';
-import { Export, type Table } from '../../ui/export';
+import type { Table } from '../../ui/export';
 import { Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';
+import { Foot } from './foot';
 import type { Side } from './look';
 import { differenceOf, endsOf, largest, type Matrix } from './numbers';
 import { commandFor, pin, type Scene, type ViewProps } from './scene';
@@ -65,7 +67,7 @@ export function ScaleChoices({ state }: { state: State }) {
     );
 }
 
-function Figure(p: { id: string; title: string; map: HeatmapProps; dark: boolean; state: State; command: string | undefined }) {
+function Figure(p: { id: string; title: string; map: HeatmapProps; dark: boolean; state: State; from: Provenance; command: string | undefined }) {
     const last = useRef(p.map);
     last.current = p.map;
     const hasMasked = !!p.map.visible && Array.prototype.includes.call(p.map.visible, 0);
@@ -75,7 +77,7 @@ function Figure(p: { id: string; title: string; map: HeatmapProps; dark: boolean
             <figcaption>{p.title}</figcaption>
             <Heatmap {...p.map} />
             <Legend kind={p.map.kind} state={p.state} max={max} dark={p.dark} hasMasked={hasMasked} />
-            <Export name={`attention-${p.id}`} picture={() => heatmapCanvas(last.current)} command={p.command}
+            <Foot from={p.from} name={`attention-${p.id}`} picture={() => heatmapCanvas(last.current)} command={p.command}
                 table={() => weightTable(p.map.rows, p.map.columns, p.map.cell, p.map.visible)} />
         </figure>
     );
@@ -125,7 +127,7 @@ export function MapView(p: ViewProps) {
     const label = t.explore.mapLabel(scene.name);
     const size = b ? { largest: SIDE_LARGEST } : {};
     const first = { ...mapOf(p, a, scene.a, p.focus, label), ...events((row) => row), ...size };
-    const figure = { dark: p.dark, state };
+    const figure = { dark: p.dark, state, from: scene.found.reader.from };
     const toA = (column: 0 | 1) => (row: number) => (column === 0 ? (scene.pairs![row]?.[0] ?? -1) : (scene.pairs!.find(([, j]) => j === row)?.[0] ?? -1));
     return (
         <div class={b ? 'maps three' : 'maps'}>

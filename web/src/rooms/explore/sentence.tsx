@@ -119,7 +119,7 @@ export function Chips(p: ChipsProps) {
                         tabIndex={i === stop ? 0 : -1} style={{ '--share': share ?? 0 }} title={isUnknown ? t.explore.unknown : undefined}
                         onClick={() => p.onPin(i === p.pinned ? -1 : i)}>
                         <bdi>{word}</bdi>
-                        <small>{isUnknown ? '?' : share === undefined ? '' : t.percent(share)}</small>
+                        <small>{isUnknown ? '?' : share === undefined ? '' : t.explore.share(share)}</small>
                     </button>
                 );
             })}
@@ -153,7 +153,7 @@ export function Trouble({ state, reading }: { state: State; reading: Reading }) 
     if (!reader || !bad) return null;
     return (
         <div class="trouble" role="alert">
-            <p>{troubleWith(bad, reader)} {t.explore.lastStays}</p>
+            <p>{troubleWith(bad, reader)} {reading.found && t.explore.lastStays}</p>
             {reader.info && bad.tokens.includes(-1) && (
                 <details>
                     <summary>{t.explore.knows(reader.info.words.length)}</summary>

@@ -2,13 +2,14 @@
 // on the two axes along which all these vectors differ most.
 import { useRef } from 'preact/hooks';
 import { en as t } from '../../text/en';
-import { Export } from '../../ui/export';
+import type { Provenance } from '../../ui/badge';
 import { useWidth } from '../../ui/hooks';
+import { Foot } from './foot';
 import type { Side } from './look';
 import { pin, type ViewProps } from './scene';
 
 const MOST_NAMES = 64;
-const MARGIN = 40;
+const MARGIN = 48;
 const LABEL = 13; // pixels of a line of text
 const WIDEST = 640;
 
@@ -51,7 +52,7 @@ function apart(labels: Point[]): void {
     }
 }
 
-function Shift(p: { side: Side; focus: number; title: string; id: string; onPin: (row: number) => void }) {
+function Shift(p: { side: Side; from: Provenance; focus: number; title: string; id: string; onPin: (row: number) => void }) {
     const box = useRef<HTMLDivElement>(null);
     const picture = useRef<SVGSVGElement>(null);
     const width = Math.min(useWidth(box, 480), WIDEST);
@@ -72,17 +73,18 @@ function Shift(p: { side: Side; focus: number; title: string; id: string; onPin:
                     </defs>
                     {order.map((i) => {
                         const { word, before, after, label } = arrows[i]!;
+                        const isLeftward = after.x < before.x;
                         return (
                             <g key={i} class={i === p.focus ? 'token focus' : 'token'} onClick={() => p.onPin(i)}>
                                 <circle class="before" cx={before.x} cy={before.y} r="4" />
                                 <line x1={before.x} y1={before.y} x2={after.x} y2={after.y} marker-end={`url(#tip-${p.id})`} />
                                 {hasNames && (
-                                    <text x={label.x + 7} y={label.y + 4}>
+                                    <text x={label.x + (isLeftward ? -7 : 7)} y={label.y + 4} text-anchor={isLeftward ? 'end' : 'start'}>
                                         {word}
                                     </text>
                                 )}
                                 {i === p.focus && (
-                                    <text class="quiet" x={before.x + 8} y={before.y - 6}>
+                                    <text class="quiet" x={before.x} y={before.y - 10} text-anchor={before.x > width / 2 ? 'end' : 'start'}>
                                         {t.explore.before(word)}
                                     </text>
                                 )}
@@ -91,7 +93,7 @@ function Shift(p: { side: Side; focus: number; title: string; id: string; onPin:
                     })}
                 </svg>
             </div>
-            <Export name={`meaning-shift-${p.id}`} picture={() => picture.current} table={() => ({
+            <Foot from={p.from} name={`meaning-shift-${p.id}`} picture={() => picture.current} table={() => ({
                 columns: ['token', 'word', 'before_1', 'before_2', 'after_1', 'after_2'],
                 rows: p.side.words.map((word, i) => [i, word, ...[i, n + i].flatMap((at) => [shift.data[2 * at]!, shift.data[2 * at + 1]!])]),
             })} />
@@ -100,15 +102,15 @@ function Shift(p: { side: Side; focus: number; title: string; id: string; onPin:
 }
 
 export function ShiftView({ scene, focus }: ViewProps) {
-    const { a, b } = scene.found;
+    const { a, b, reader: { from } } = scene.found;
     const pairs = scene.pairs ?? [];
     return (
         <>
             <p class="quiet">{t.explore.shiftAbout} {b && t.explore.shiftAxes}</p>
             <div class={b ? 'maps two' : 'maps'}>
-                <Shift id="a" side={a} focus={focus} title={b ? `A: ${a.words.join(' ')}` : t.explore.shiftTitle} onPin={pin} />
+                <Shift id="a" from={from} side={a} focus={focus} title={b ? `A: ${a.words.join(' ')}` : t.explore.shiftTitle} onPin={pin} />
                 {b && (
-                    <Shift id="b" side={b} focus={pairs.find(([i]) => i === focus)?.[1] ?? -1} title={`B: ${b.words.join(' ')}`}
+                    <Shift id="b" from={from} side={b} focus={pairs.find(([i]) => i === focus)?.[1] ?? -1} title={`B: ${b.words.join(' ')}`}
                         onPin={(row) => pin(pairs.find(([, j]) => j === row)?.[0] ?? -1)} />
                 )}
             </div>
