@@ -259,6 +259,7 @@ export const en = {
         readout: (word: string, seen: (readonly [string, string])[], entropy: { bits: number; most: number } | undefined) =>
             `“${word}” looks ${seen.map(([key, share]) => `${share} at “${key}”`).join(', ')}` +
             `${entropy ? `; entropy ${entropy.bits.toFixed(1)} of ${entropy.most.toFixed(1)} bits` : ''}.`,
+        seesNothing: (word: string) => `“${word}” sees no token: every weight of its row is 0.`,
         answers: (word: string) => `The model’s answer at “${word}”: `,
         notAsked: '(it was not taught to answer here)',
         noAnswer: 'Random weights: the arithmetic is real, the pattern means nothing, and there is no answer.',

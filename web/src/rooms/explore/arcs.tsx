@@ -78,7 +78,7 @@ function Arcs(p: ArcsProps) {
     return (
         <figure class="arcs" data-map={p.id}>
             <figcaption>{p.title}</figcaption>
-            <div class="box" ref={box}>
+            <div class="box" ref={box} tabIndex={0} role="group" aria-label={p.title}>
                 <svg ref={picture} width={width} height={p.side.look.n * LINE} role="img" aria-label={`${p.title}. ${t.explore.arcsAbout}`}>
                     <Links {...p} right={right} />
                     <Names {...p} right={right} />

@@ -57,7 +57,7 @@ function How({ state, reader, n }: { state: State; reader: Reader; n: number }) 
                 <NumberField label={t.explore.window} value={state.window} min={0} max={511} whole onChange={(x) => store.set((s) => void (s.window = x))} />
             )}
             {state.mask === 'padding' && (
-                <NumberField label={t.explore.padding} value={state.padding} min={0} max={Math.max(n - 1, 0)} whole onChange={(x) => store.set((s) => void (s.padding = x))} />
+                <NumberField label={t.explore.padding} value={state.padding} min={0} max={n} whole onChange={(x) => store.set((s) => void (s.padding = x))} />
             )}
             <Choice label={t.explore.scale} value={state.scale} options={options(t.explore.scales)} onChange={(scale) => store.set((s) => void (s.scale = scale))} />
             <Slider label={t.explore.temperature} value={state.temperature} min={SLOWEST} max={FASTEST} log show={(x) => String(Number(x.toPrecision(3)))}

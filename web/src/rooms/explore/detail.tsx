@@ -60,6 +60,7 @@ export function Distribution({ scene, state, focus }: { scene: Scene; state: Sta
 export function sentenceOf(scene: Scene, focus: number): string {
     const { words } = scene.found.a;
     const shares = sharesOf(scene, focus);
+    if (largest(shares) === 0) return t.explore.seesNothing(words[focus]!);
     const [first, second] = ranked(shares).map((j) => [words[j]!, t.explore.share(shares[j]!)] as const);
     const entropy: Entropy | undefined = entropyOf(scene.found.a, scene.choice, scene.a, focus);
     return t.explore.readout(words[focus]!, [first!, ...(second ? [second] : [])], entropy);

@@ -29,7 +29,7 @@ export function GradientView({ scene, state }: ViewProps) {
             <div class="maps two">
                 <figure data-map="positions">
                     <figcaption>{t.explore.byPosition}</figcaption>
-                    <div class="box">
+                    <div class="box" tabIndex={0} role="group" aria-label={t.explore.byPosition}>
                         <Bars title={t.explore.byPosition} series={isCausal ? [''] : t.explore.bothMasks} bars={bars} show={number}
                             max={series.map((one) => largest(one.byPosition.data))} picture={positions} />
                     </div>
@@ -41,7 +41,7 @@ export function GradientView({ scene, state }: ViewProps) {
                 </figure>
                 <figure data-map="parameters">
                     <figcaption>{t.explore.byParameter}</figcaption>
-                    <div class="box">
+                    <div class="box" tabIndex={0} role="group" aria-label={t.explore.byParameter}>
                         <Bars title={t.explore.byParameter} series={['']} show={number} names={190} max={[largest(norms.map((p) => p.norm))]} picture={parameters}
                             bars={norms.map(({ name, norm }) => ({ name, values: [norm], ...(isKeyBias(name) ? { note: t.explore.keyBias } : {}) }))} />
                     </div>

@@ -114,7 +114,7 @@ async function askedOf(reader: Reader, words: string[]): Promise<number[]> {
 
 function ask(reader: Reader, s: Settings, text: Text, change: Partial<LookInput>): Promise<Look> {
     const { mask, window, scale, temperature } = s;
-    const padding = Math.min(s.padding, text.words.length - 1); // someone must be seen
+    const padding = Math.min(s.padding, text.words.length);
     const input = { tokens: text.tokens, mask, window, padding, scale, temperature, off: headsOff(s.off, reader), gradientAt: -1, ...change };
     return reader.info ? engine.look(reader.info.handle, input) : engine.lookRandom(text.words, { ...RANDOM, seed: s.seed }, input);
 }
