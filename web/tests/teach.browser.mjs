@@ -49,12 +49,12 @@ const WRONG = [
     ['#1?room=steps', 'Three projections', 'a', { room: 'steps', 'steps.example': '002-plain', 'steps.step': '2' }, 'Scores'],
     ['#1?room=steps&steps.step=5', 'Large heads without scaling', 'd', { scale: 'none', 'steps.example': '002-scaling' }, 'Softmax'],
     ['#1?room=steps&steps.step=7', 'Where softmax runs', 'b', { room: 'steps', 'steps.step': '7' }, 'Softmax'],
-    ['#1?room=explore', 'A row that sees nothing', 'a', { mask: 'padding', padding: '13' }, ''],
+    ['#1?room=explore', 'A row that sees nothing', 'a', { mask: 'padding', padding: '12' }, ''],
     ['#1?room=explore', 'Shuffled tokens', 'a', { room: 'steps', 'steps.example': 'mine', sentence: 'man bites dog' }, 'Weighted values'],
     ['#1?room=explore', 'Ties at temperature zero', 'c', { room: 'steps', 'steps.example': '001', temperature: '0.001' }, 'Softmax'],
     ['#1?room=train', 'The zero gradient', 'd', { room: 'steps', 'steps.example': '001' }, 'Softmax'],
     ['#1?room=train', 'Who learns from a causal mask', 'b', { room: 'steps', 'steps.example': '003' }, 'Softmax'],
-    ['#1?room=cost', 'Twice the text', 'a', { room: 'cost', 'cost.n': '1024' }, ''],
+    ['#1?room=cost', 'Twice the text', 'a', { room: 'cost', 'cost.n': '512' }, ''],
     ['#1?room=cost&cost.n=512', 'A share of the memory', 'a', { room: 'cost' }, ''],
     ['#1?room=cost', 'Tiles', 'a', { room: 'cost', 'cost.n': '16384' }, ''],
     ['#1?room=steps&steps.step=4', 'Unit vectors', 'b', { room: 'steps', 'steps.example': '002-scaling' }, 'Queries, keys, values'],
@@ -156,8 +156,7 @@ async function slides(page, base) {
     await page.keyboard.press('p');
     const number = async (k) => page.locator('.slide nav', { hasText: `${k} / 10` }).waitFor();
     await number(1);
-    const size = await page.evaluate(() => parseFloat(getComputedStyle(document.body).fontSize));
-    assert.ok(size >= 20, `large type: ${size}`);
+    await page.waitForFunction(() => parseFloat(getComputedStyle(document.body).fontSize) >= 20); // large type
     const titles = new Set();
     for (let k = 1; k <= 10; k++) {
         await number(k);

@@ -17,7 +17,7 @@ const ASKED: Record<number, { at: Place[]; move: MoveName }> = {
     3: { at: ['masked'], move: 'mask' },
     4: { at: ['weights', 'concat', 'result'], move: 'softmax' },
     5: { at: ['masked', 'weights'], move: 'masked' },
-    6: { at: ['explore', 'masked'], move: 'nothingSeen' },
+    6: { at: ['explore', 'masked'], move: 'oneSeen' },
     7: { at: ['cost'], move: 'twice' },
     8: { at: ['cost'], move: 'square' },
     9: { at: ['train', 'given'], move: 'biasOfKeys' },

@@ -33,7 +33,7 @@ function useFrame(stop: number | null) {
             if (!frame.current) return;
             request = requestAnimationFrame(follow);
             const target = document.querySelector(STOPS[stop]!.frame) ?? document.getElementById('room')!;
-            if (target !== shown) target.scrollIntoView({ behavior: isCalm ? 'auto' : 'smooth', block: 'nearest' });
+            if (target !== shown) target.scrollIntoView({ behavior: isCalm ? 'auto' : 'smooth', block: 'start' });
             shown = target;
             const { left, top, width, height } = target.getBoundingClientRect();
             Object.assign(frame.current.style, { left: `${left - 4}px`, top: `${top - 4}px`, width: `${width + 8}px`, height: `${height + 8}px` });
