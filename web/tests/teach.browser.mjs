@@ -26,7 +26,7 @@ async function clean(page, what) {
 /** Percent on the chip of a word, from the pinned "it". */
 const share = (page, word) => page.locator('.chip', { hasText: new RegExp(`^${word}[\\d.]+ %$`) }).first().locator('small').innerText().then(parseFloat);
 
-async function story(page, base) {
+export async function the_story_turns_attention({ page, base }) {
     await open(page, base);
     await page.waitForSelector('.chip.focus');
     const { bottom } = await page.locator('.story').evaluate((e) => e.getBoundingClientRect());
@@ -71,7 +71,7 @@ async function askFor(page, title) {
     assert.fail(`no question "${title}" here`);
 }
 
-async function wrongAnswers(page, base) {
+export async function wrong_answers_show_what_they_promise({ page, base }) {
     for (const [hash, title, letter, promised, heading] of WRONG) {
         await open(page, base, hash);
         if (hash.includes('steps')) await page.waitForSelector('.stage');
@@ -89,7 +89,7 @@ async function wrongAnswers(page, base) {
 }
 
 /** The numbers that wrong answers point at are on the page. */
-async function numbers(page, base) {
+export async function the_promised_numbers_are_there({ page, base }) {
     const weights = (row) => page.$$eval(`figure.matrix[data-part=weights] tbody tr:nth-child(${row}) td[data-at]`, (all) => all.map((td) => Number(td.title).toFixed(3)));
     const shown = async (hash, row) => {
         await open(page, base, hash);
@@ -103,10 +103,7 @@ async function numbers(page, base) {
     assert.deepEqual((await shown('#1?room=steps&steps.example=002-scaling&steps.step=4', 1)).slice(0, 2), ['0.631', '0.338']);
 }
 
-async function rightAnswers(page, base) {
-    await open(page, base, '#1?room=steps&steps.step=6');
-    await page.waitForSelector('.stage');
-    await page.evaluate(() => sessionStorage.clear());
+export async function right_answers_count_for_the_session({ page, base }) {
     await open(page, base, '#1?room=steps&steps.step=6');
     await page.waitForSelector('.stage');
     await askFor(page, 'Fill in the causal mask');
@@ -128,7 +125,7 @@ async function rightAnswers(page, base) {
     assert.equal(BOOK.match(/^## /gm).length, 14);
 }
 
-async function tour(page, base) {
+export async function the_tour_goes_by_keyboard_and_gives_the_focus_back({ page, base }) {
     await open(page, base);
     const button = page.getByRole('button', { name: 'Tour' });
     await button.focus();
@@ -146,11 +143,11 @@ async function tour(page, base) {
     const card = await page.locator('.card').boundingBox();
     assert.ok(Math.abs(framed.x - card.x) < 8 && Math.abs(framed.width - card.width) < 16, 'the frame is around the card');
     await page.keyboard.press('Escape');
-    assert.equal(await page.locator('dialog.tour').count(), 0);
+    await page.locator('dialog.tour').waitFor({ state: 'detached' });
     assert.equal(await focused(page), 'Tour', 'the focus is where it was');
 }
 
-async function slides(page, base) {
+export async function slides_follow_arrows_and_clicker({ page, base }) {
     await open(page, base);
     await page.locator('#room').focus();
     await page.keyboard.press('p');
@@ -179,7 +176,7 @@ async function slides(page, base) {
     assert.equal(await page.locator('.slide').count(), 0);
 }
 
-async function dialogs(page, base) {
+export async function single_keys_and_dialogs({ page, base }) {
     await open(page, base);
     await page.locator('#room').focus();
     await page.keyboard.press('?');
@@ -202,13 +199,13 @@ async function dialogs(page, base) {
     await page.locator('dialog').waitFor({ state: 'detached' });
 }
 
-async function formulas(page, base) {
+export async function formulas_are_laid_out({ page, base }) {
     await open(page, base, '#1?room=cost');
     assert.ok((await page.locator('.card math mfrac').count()) >= 2);
     for (const math of await page.locator('.card math').all()) assert.ok((await math.boundingBox()).height > 15, 'laid out');
 }
 
-async function narrow(page, base) {
+export async function teaching_fits_on_a_phone({ page, base }) {
     await page.setViewportSize({ width: 360, height: 740 });
     for (const hash of ['', '#1?room=steps&steps.step=5', '#1?present=1&slide=3&room=steps&steps.example=002-scaling&steps.step=4']) {
         await page.goto('about:blank');
@@ -216,10 +213,9 @@ async function narrow(page, base) {
         await page.waitForSelector(hash.includes('present') ? '.slide' : '.quiz');
         assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360, `${hash}: no scrolling sideways`);
     }
-    await page.setViewportSize({ width: 1280, height: 900 });
 }
 
-async function accessible(page, base) {
+export async function teaching_shuts_nobody_out({ page, base }) {
     for (const theme of ['light', 'dark']) {
         await open(page, base, `#1?theme=${theme}&room=steps&steps.step=5`);
         await page.waitForSelector('.stage');
@@ -232,22 +228,4 @@ async function accessible(page, base) {
         await page.waitForSelector('.chip.focus');
         await clean(page, `${theme}: story and card`);
     }
-}
-
-export async function journey({ page, base }) {
-    const problems = [];
-    page.on('pageerror', (error) => problems.push(error.message));
-    await page.emulateMedia({ reducedMotion: 'reduce' });
-    await page.setViewportSize({ width: 1280, height: 900 });
-    await story(page, base);
-    await wrongAnswers(page, base);
-    await numbers(page, base);
-    await rightAnswers(page, base);
-    await tour(page, base);
-    await slides(page, base);
-    await dialogs(page, base);
-    await formulas(page, base);
-    await narrow(page, base);
-    await accessible(page, base);
-    assert.deepEqual(problems, []);
 }
