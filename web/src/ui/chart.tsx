@@ -167,7 +167,7 @@ export function Chart(p: ChartProps) {
     const box = useRef<HTMLElement>(null);
     const [width, setWidth] = useState(480);
     useEffect(() => {
-        const observer = new ResizeObserver(([entry]) => setWidth(Math.max(240, entry!.contentRect.width)));
+        const observer = new ResizeObserver(([entry]) => setWidth(Math.max(160, entry!.contentRect.width)));
         observer.observe(box.current!);
         return () => observer.disconnect();
     }, []);
