@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { assertAccessibleInBothThemes, assertNoOverflow, matrices, shot, show } from './support.mjs';
 
 const BUDGET = 2000; // steps of whois, see docs/training.md
-const PATIENCE = 300_000; // milliseconds; the machine may be busy
+const PATIENCE = 500_000; // milliseconds; the machine may be busy
 
 const figures = (page) => page.locator('.figure').evaluateAll((all) => all.map((one) => Number(one.dataset.value)));
 const shareOnRight = (page) => page.locator('.sentence').evaluate(({ dataset }) => Number(dataset.right));
