@@ -143,10 +143,10 @@ export const LIMITS: Record<string, { min: number; max: number; whole: boolean }
     'train.steps': { min: 0, max: 100000, whole: true },
     'train.example': { min: 0, max: 2047, whole: true },
     'train.question': { min: 0, max: 19, whole: true },
-    'cost.n': { min: 1, max: 1048576, whole: true },
-    'cost.d': { min: 1, max: 4096, whole: true },
-    'cost.heads': { min: 1, max: 256, whole: true },
-    'cost.d_k': { min: 1, max: 1024, whole: true },
+    'cost.n': { min: 32, max: 1048576, whole: true },
+    'cost.d': { min: 4, max: 1024, whole: true },
+    'cost.heads': { min: 1, max: 128, whole: true },
+    'cost.d_k': { min: 2, max: 512, whole: true },
 };
 
 /** Longest sentence that is kept, in letters. */

@@ -495,6 +495,7 @@ export const en = {
             opened: 'It is open: try it above, or look into it in Explore.',
             foreign: (family: string | undefined, tensors: number, size: string) =>
                 `${family ? `This looks like a ${family} model` : 'This is not a model of attn'} (${tensors.toLocaleString('en')} tensors, ${size}). So far only attn’s own small models can be opened: those of attn train --save, or of Save weights in Train.`,
+            unreadable: (why: string) => `${why}. Nothing was opened: the file may be cut, or be no safetensors file.`,
             large: (size: string, most: string) => `The file has ${size}; this page opens models up to ${most}.`,
             largeHeader: (size: string, most: string) => `Its header has ${size}; this page reads headers up to ${most}.`,
         },

@@ -57,7 +57,7 @@ export function lengthOfEqualWork({ d, causal }: Settings): number {
     return causal ? 2 * keys - 1 : keys;
 }
 
-/** "attn cost --n 4096 --d 64", with a thread where scratch matters. */
+/** "attn cost --n 4096 --d 64" */
 export function costCommand({ n, d, heads, causal }: Settings): string {
     return `attn cost --n ${n} --d ${d}` + (heads > 1 ? ` --heads ${heads}` : '') + (causal ? ' --causal' : '');
 }

@@ -107,7 +107,7 @@ export function SharpnessView({ d_k, seed }: { d_k: number; seed: number }) {
     const found = useFigure(seed);
     const isDone = found.length === SIZES.length;
     return (
-        <div data-sharpness={JSON.stringify(found)} class="group">
+        <div class="group" data-done={isDone}>
             <div class="foot">
                 <h3>{words.title}</h3>
                 {!isDone && (

@@ -18,19 +18,19 @@ export async function readHead(file: File): Promise<FileHeader> {
     const start = await part(file, 8);
     const length = start.length < 8 ? 0 : Number(new DataView(start.buffer).getBigUint64(0, true));
     if (length > LARGEST_HEADER && length <= file.size - 8) throw new Error(t.models.file.largeHeader(byteText(length), byteText(LARGEST_HEADER)));
-    return engine.readHeader(await part(file, length > file.size ? 8 : 8 + length), file.size);
+    const bytes = await part(file, length > file.size ? 8 : 8 + length);
+    return engine.readHeader(bytes, file.size).catch((error: Error) => {
+        throw new Error(t.models.file.unreadable(error.message));
+    });
 }
 
 /** All bytes; told on the way how many there are already. */
 export async function readAll(file: File, signal: AbortSignal, onProgress: (done: number) => void): Promise<Uint8Array> {
     const bytes = new Uint8Array(file.size);
     const reader = file.stream().getReader();
+    signal.addEventListener('abort', () => void reader.cancel());
     let done = 0;
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
-        if (signal.aborted) {
-            await reader.cancel();
-            break;
-        }
         bytes.set(next.value, done);
         done += next.value.length;
         onProgress(done);
