@@ -529,14 +529,14 @@ export const en = {
                 scratchBytes: 'scratch of this engine, a thread',
             },
             story: 'The pairs, and the work on them, grow with the square. What goes in and comes out grows with n. The engine takes the matrix tile by tile and never keeps it, so its scratch stays. The learned weights do not depend on n at all.',
-            n: 'n (log)',
+            n: 'n (log); dotted without a name: as set',
             words: {
                 columns: ['words', 'pairs', 'matrix, if kept', 'forward'],
                 power: (x: number) => {
                     const power = Math.round(Math.log10(x));
                     return 10 ** power === x ? `1e${power}` : x.toExponential(2).replace('e+', 'e');
                 },
-                about: 'Ten times the words, a hundred times the pairs. One word counts as one token here; pairs are those of all heads.',
+                about: 'Ten times the words, a hundred times the pairs: of one head without a mask, a word counted as one token.',
             },
             memory: {
                 title: 'Memory against n',

@@ -10,7 +10,7 @@ export type Settings = State['cost'];
 export const D_MODEL = 512; // width of what is projected, as in figure F6
 const SOFTMAX_OPS = 5; // for each pair, as in figure F6
 const LENGTHS = Array.from({ length: 16 }, (_, i) => 32 * 2 ** i);
-export const WORDS = [1000, 10000, 100000];
+const WORDS = [1000, 10000, 100000];
 
 export interface Count extends Cost {
     n: number;
@@ -23,7 +23,7 @@ export interface Counts {
     now: Count;
     twice: Count; // at 2 n
     curve: Count[];
-    words: Count[];
+    words: Count[]; // of one head that sees all
 }
 
 async function count(n: number, { d, heads, causal }: Settings): Promise<Count> {
@@ -39,8 +39,9 @@ async function count(n: number, { d, heads, causal }: Settings): Promise<Count> 
 
 export function useCounts(set: Settings): Answer<Counts> {
     return useAnswer(JSON.stringify(set), async () => {
-        const of = (lengths: number[]) => Promise.all(lengths.map((n) => count(n, set)));
-        const [[now, twice], curve, words] = await Promise.all([of([set.n, 2 * set.n]), of(LENGTHS), of(WORDS)]);
+        const of = (lengths: number[], how = set) => Promise.all(lengths.map((n) => count(n, how)));
+        const oneHead = { ...set, heads: 1, causal: false };
+        const [[now, twice], curve, words] = await Promise.all([of([set.n, 2 * set.n]), of(LENGTHS), of(WORDS, oneHead)]);
         return { now: now!, twice: twice!, curve, words };
     });
 }
@@ -60,4 +61,9 @@ export function lengthOfEqualWork({ d, causal }: Settings): number {
 /** "attn cost --n 4096 --d 64" */
 export function costCommand({ n, d, heads, causal }: Settings): string {
     return `attn cost --n ${n} --d ${d}` + (heads > 1 ? ` --heads ${heads}` : '') + (causal ? ' --causal' : '');
+}
+
+/** The figure of the report where it has these settings, else the count at this length. */
+export function figureCommand(id: 'F5' | 'F6', set: Settings): string {
+    return set.d === 64 && set.heads === 1 && !set.causal ? `attn report --only ${id}` : costCommand(set);
 }

@@ -5,13 +5,13 @@ import { Badge } from '../../ui/badge';
 import { Chart, type Series } from '../../ui/chart';
 import { Export, type Table } from '../../ui/export';
 import { byteText, countText, flopText } from '../../ui/units';
-import { type Count, type Counts, costCommand, D_MODEL, lengthOfEqualWork, lengthOfShare, type Settings } from './counts';
+import { type Count, type Counts, costCommand, D_MODEL, figureCommand, lengthOfEqualWork, lengthOfShare, type Settings } from './counts';
 import { Picture } from './picture';
 
 const words = t.cost.growth;
 const MIB = 1024 * 1024;
 /** Where the slider stands. */
-const here = ({ n }: Settings) => ({ at: n, vertical: true, label: 'n' });
+const here = ({ n }: Settings) => ({ at: n, vertical: true, label: '' });
 const X = { label: words.n, log: 10, min: 32, max: 1048576 } as const;
 
 /** Each line: its name, its number and how to write it. */
@@ -35,8 +35,8 @@ function growth(from: number, to: number): string {
 export function Growth({ counts: { now, twice, words: longer }, set }: { counts: Counts; set: Settings }) {
     const lines = LINES.filter(([name]) => name !== 'visiblePairs' || set.causal);
     const table = (): Table => ({
-        columns: ['what', ...[now, twice, ...longer].map((c) => `n=${c.n}`)],
-        rows: lines.map(([name, of]) => [name, ...[now, twice, ...longer].map(of)]),
+        columns: ['what', `n=${now.n}`, `n=${twice.n}`],
+        rows: lines.map(([name, of]) => [name, of(now), of(twice)]),
     });
     return (
         <section id="cost-growth" class="panel">
@@ -130,7 +130,7 @@ function Memory({ curve, set }: { curve: Count[]; set: Settings }) {
         here(set),
     ];
     return (
-        <Picture id="cost-memory" from={{ kind: 'formula' }} command="attn report --only F5" table={() => tableOf(series)}>
+        <Picture id="cost-memory" from={{ kind: 'formula' }} command={figureCommand('F5', set)} table={() => tableOf(series)}>
             <Chart title={words.memory.title} x={X} y={{ label: 'MiB', log: 10 }} series={series} rules={rules} height={280} />
             <p>{words.memory.about}</p>
         </Picture>
@@ -145,7 +145,7 @@ function Share({ curve, set }: { curve: Count[]; set: Settings }) {
         here(set),
     ];
     return (
-        <Picture id="cost-share" from={{ kind: 'formula' }} command="attn report --only F5" table={() => tableOf(series)}>
+        <Picture id="cost-share" from={{ kind: 'formula' }} command={figureCommand('F5', set)} table={() => tableOf(series)}>
             <Chart title={words.share.title} x={X} y={{ label: '%', min: 0, max: 118 }} series={series} rules={rules} height={280} />
             <p>{words.share.about}</p>
         </Picture>
@@ -160,7 +160,7 @@ function Operations({ curve, set }: { curve: Count[]; set: Settings }) {
         line(curve, (c) => c.projections / 1e9, { name: words.work.projections, color: 'green', dash: true }),
     ];
     return (
-        <Picture id="cost-work" from={{ kind: 'formula' }} command="attn report --only F6" table={() => tableOf(series)}>
+        <Picture id="cost-work" from={{ kind: 'formula' }} command={figureCommand('F6', set)} table={() => tableOf(series)}>
             <Chart
                 title={words.work.title}
                 x={X}
