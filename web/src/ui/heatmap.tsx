@@ -176,12 +176,14 @@ export function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: L
 
 function paint(canvas: HTMLCanvasElement, p: HeatmapProps, at: Layout, current: Place | null): void {
     const ratio = window.devicePixelRatio || 1;
-    canvas.width = Math.round(at.width * ratio);
-    canvas.height = Math.round(at.height * ratio);
-    canvas.style.width = `${at.width}px`;
-    canvas.style.height = `${at.height}px`;
+    const [width, height] = [Math.round(at.width * ratio), Math.round(at.height * ratio)];
+    if (canvas.width !== width || canvas.height !== height) {
+        Object.assign(canvas, { width, height });
+        Object.assign(canvas.style, { width: `${at.width}px`, height: `${at.height}px` });
+    }
     const pen = canvas.getContext('2d')!;
-    pen.scale(ratio, ratio);
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, at.width, at.height);
     paintCells(pen, p, at);
     paintHatching(pen, p, at);
     paintNames(pen, p, at);
