@@ -146,7 +146,7 @@ attn_status site_load(const char *folder, site *out, attn_error *err) {
         return attni_fail(err, ATTN_E_VALUE, "no page here: index.html is missing");
     }
     ATTN_TRY(read_folder(out, fd, "", 1, err));
-    qsort(out->file, out->n, sizeof *out->file, by_name);
+    if (out->n > 0) qsort(out->file, out->n, sizeof *out->file, by_name);
     if (!site_find(out, "/")) return attni_fail(err, ATTN_E_VALUE, "index.html is not a file");
     return ATTN_OK;
 }
@@ -156,7 +156,7 @@ static int name_and_file(const void *name, const void *file) {
 }
 
 const site_file *site_find(const site *s, const char *path) {
-    if (*path != '/') return NULL;
+    if (*path != '/' || s->n == 0) return NULL;
     const char *name = path[1] ? path + 1 : "index.html";
     return bsearch(name, s->file, s->n, sizeof *s->file, name_and_file);
 }
