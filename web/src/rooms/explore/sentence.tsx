@@ -12,6 +12,9 @@ import { type ExampleName, EXAMPLES } from './words';
 
 const MOST_CHIPS = 600;
 const MOST_UNKNOWN = 5;
+const MANY = 40; // chips from here on show only shares that stand out: a slider must not lay out hundreds of them anew
+const STANDS_OUT = 0.02;
+const SHADES = 20;
 
 /** What belongs to one sentence only is let go with it. */
 function begin(name: ExampleName): void {
@@ -109,17 +112,19 @@ interface ChipsProps {
 export function Chips(p: ChipsProps) {
     const shown = p.text.words.slice(0, MOST_CHIPS);
     const stop = Math.min(Math.max(p.focus, 0), shown.length - 1);
+    const isMany = shown.length > MANY;
     return (
-        <div class={shown.length > 40 ? 'chips many' : 'chips'} role="toolbar" aria-label={p.name} onKeyDown={move}>
+        <div class={isMany ? 'chips many' : 'chips'} role="toolbar" aria-label={p.name} onKeyDown={move}>
             {shown.map((word, i) => {
                 const isUnknown = p.text.tokens[i]! < 0;
                 const share = p.shares?.[i];
+                const isSaid = share !== undefined && (!isMany || share >= STANDS_OUT);
                 return (
                     <button key={i} class={`chip ${isUnknown ? 'unknown' : ''} ${i === p.focus ? 'focus' : ''}`} aria-pressed={i === p.pinned}
-                        tabIndex={i === stop ? 0 : -1} style={{ '--share': share ?? 0 }} title={isUnknown ? t.explore.unknown : undefined}
+                        tabIndex={i === stop ? 0 : -1} style={{ '--share': Math.round(SHADES * (share ?? 0)) / SHADES }} title={isUnknown ? t.explore.unknown : undefined}
                         onClick={() => p.onPin(i === p.pinned ? -1 : i)}>
                         <bdi>{word}</bdi>
-                        <small>{isUnknown ? '?' : share === undefined ? '' : t.explore.share(share)}</small>
+                        <small>{isUnknown ? '?' : isSaid ? t.explore.share(share) : ''}</small>
                     </button>
                 );
             })}
