@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* web_shift.c - principal components, the first two: power iteration on the covariance, the second
- * with the first taken out. Signs are fixed: the largest part of an axis is positive. */
+ * with the first taken out. Signs are fixed: the largest part of an axis is positive. The covariance is
+ * formed once for an axis: a round then costs d^2 and not n d, and a slider waits for this. */
 #include "web_look.h"
 
 #include <stdlib.h>
@@ -22,13 +23,19 @@ static double dot(const double *a, const double *b, int64_t n) {
     return sum;
 }
 
-/* next = X^T X axis, then to length 1; false if nothing is left. */
-static bool turn(const double *centred, int64_t n, int64_t d, const double *axis, double *next) {
-    memset(next, 0, (size_t)d * sizeof *next);
+/* covariance (d, d) = X^T X, of which nothing but the axes is wanted: not divided by n. */
+static void covary(const double *centred, int64_t n, int64_t d, double *covariance) {
+    memset(covariance, 0, (size_t)(d * d) * sizeof *covariance);
     for (int64_t i = 0; i < n; i++) {
-        const double *row = centred + i * d, along = dot(row, axis, d);
-        for (int64_t c = 0; c < d; c++) next[c] += along * row[c];
+        const double *row = centred + i * d;
+        for (int64_t a = 0; a < d; a++)
+            for (int64_t b = 0; b < d; b++) covariance[a * d + b] += row[a] * row[b];
     }
+}
+
+/* next = covariance axis, then to length 1; false if nothing is left. */
+static bool turn(const double *covariance, int64_t d, const double *axis, double *next) {
+    for (int64_t c = 0; c < d; c++) next[c] = dot(covariance + c * d, axis, d);
     const double length = sqrt(dot(next, next, d));
     if (!(length > 1e-30)) return false;
     for (int64_t c = 0; c < d; c++) next[c] /= length;
@@ -43,11 +50,11 @@ static void fix_sign(double *axis, int64_t d) {
     for (int64_t c = 0; c < d; c++) axis[c] = -axis[c];
 }
 
-/* The longest axis of the rows; zeroes if they are all alike. axis, next (d) */
-static void find_axis(const double *centred, int64_t n, int64_t d, double *axis, double *next) {
+/* The longest axis; zeroes if all rows are alike. axis, next (d) */
+static void find_axis(const double *covariance, int64_t d, double *axis, double *next) {
     for (int64_t c = 0; c < d; c++) axis[c] = 1 / (double)(1 + c); /* no symmetry to be caught in */
     for (int round = 0; round < ROUNDS; round++) {
-        if (!turn(centred, n, d, axis, next)) {
+        if (!turn(covariance, d, axis, next)) {
             memset(axis, 0, (size_t)d * sizeof *axis);
             return;
         }
@@ -59,12 +66,13 @@ static void find_axis(const double *centred, int64_t n, int64_t d, double *axis,
 }
 
 attn_status web_principal(const float *rows, int64_t n, int64_t d, float *points) {
-    double *centred = malloc((size_t)((n + 2) * d) * sizeof *centred);
+    double *centred = malloc((size_t)((n + 2 + d) * d) * sizeof *centred);
     if (!centred) return attni_fail(&web_error, ATTN_E_MEMORY, "out of memory for the axes");
-    double *axis = centred + n * d, *next = axis + d;
+    double *axis = centred + n * d, *next = axis + d, *covariance = next + d;
     centre(rows, n, d, centred);
     for (int which = 0; which < 2; which++) {
-        find_axis(centred, n, d, axis, next);
+        covary(centred, n, d, covariance);
+        find_axis(covariance, d, axis, next);
         for (int64_t i = 0; i < n; i++) {
             double *row = centred + i * d;
             const double along = dot(row, axis, d);
