@@ -44,7 +44,9 @@ INLINE void product_strip(const int n_i, const int n_v, const attni_product *p, 
 INLINE void product(const int n_v, const attni_product *p) {
     int64_t row = 0;
     for (; row + ROWS(n_v) <= p->m; row += ROWS(n_v)) product_strip(ROWS(n_v), n_v, p, row);
-    for (; row + 2 <= p->m; row += 2) product_strip(2, n_v, p, row);
+    if (ROWS(n_v) > 2) {
+        for (; row + 2 <= p->m; row += 2) product_strip(2, n_v, p, row);
+    }
     if (row < p->m) product_strip(1, n_v, p, row);
 }
 

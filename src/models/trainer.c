@@ -10,6 +10,7 @@
 #include "layers/schedule.h"
 #include "models/judge.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_BATCH = 65536, MAX_EVALUATION = 2048 };
@@ -102,7 +103,7 @@ static attn_status build(attni_trainer *t, attn_error *err) {
     const attni_trainer_options *o = &t->options;
     const attni_model_config config = config_of(o);
     ATTN_TRY(attni_model_create(&config, o->task->words, o->seed, &t->model, err));
-    strncpy(t->model.task, o->task->name, sizeof t->model.task - 1);
+    snprintf(t->model.task, sizeof t->model.task, "%s", o->task->name);
     ATTN_TRY(attni_crew_create(&config, o->task, o->threads, &t->crew, err));
     ATTN_TRY(attni_judge_create(&t->crew, &t->model, MAX_EVALUATION, &t->judge, err));
     return take_memory(t, err);

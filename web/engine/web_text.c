@@ -51,7 +51,7 @@ static uint64_t nearest(wide num, wide den) {
 /* x 10^q, rounded. The result must be below 2^60. */
 static uint64_t scaled(double x, int q) {
     int e;
-    const wide m = (wide)(frexp(x, &e) * 0x1p53);
+    const wide m = (uint64_t)(frexp(x, &e) * 0x1p53);
     const int shift = e - 53 + q;
     const wide num = q >= 0 ? m * power_of_5(q) : m, den = q >= 0 ? 1 : power_of_5(-q);
     return shift >= 0 ? nearest(num << shift, den) : nearest(num, den << -shift);
@@ -166,17 +166,23 @@ int web_snprintf(char *to, size_t size, const char *format, ...) {
 
 /* ----------------------------------------------------------------------------------------- input */
 
+/* x 2^e; x below 2^127 */
+static double round_wide(wide x, int e) {
+    const int shift = x >> 64 ? 64 - __builtin_clzll((uint64_t)(x >> 64)) : 0;
+    const bool rest = x & (((wide)1 << shift) - 1); /* only that there is one matters */
+    return ldexp((double)((uint64_t)(x >> shift) | rest), e + shift);
+}
+
 /* m 10^q */
 static double compose(uint64_t m, int q) {
     double factor = 1;
     if (m == 0) return 0;
     for (; q > 27; q--) factor *= 10;
     for (; q < -27; q++) factor /= 10;
-    if (q >= 0) return factor * ldexp((double)(m * power_of_5(q)), q);
+    if (q >= 0) return factor * round_wide(m * power_of_5(q), q);
     const int top = __builtin_clzll(m);
     const wide num = (wide)(m << top) << 64, den = power_of_5(-q), quotient = num / den;
-    const bool rest = quotient * den != num; /* only that there is one matters */
-    return factor * ldexp((double)(quotient | rest), q - 64 - top);
+    return factor * round_wide(quotient | (quotient * den != num), q - 64 - top);
 }
 
 /* Digits into *m, of which 19 fit; *q counts the places of those that do not. */
