@@ -60,17 +60,24 @@ static void note_panel(key_panels *seen, const attni_view *view, int p) {
     }
 }
 
+/* n elements from `at` on. */
+static void fill_reals(void *array, size_t real_size, int64_t at, int n, double value) {
+    if (real_size == sizeof(double)) {
+        for (int x = 0; x < n; x++) ((double *)array)[at + x] = value;
+    } else {
+        for (int x = 0; x < n; x++) ((float *)array)[at + x] = (float)value;
+    }
+}
+
 /* Marks pairs of keys from .. to - 1 as hidden: weight -0, gradient 0. */
 static void hide_keys(const attni_back_task *s, const attni_back_panel *p, int64_t from,
                       int64_t to) {
-    const size_t real = s->plan->forward.real_size;
     const attni_backward_layout *l = &s->plan->layout;
+    const int lanes = attni_back_lanes(s, p);
     for (int64_t key = from; key < to; key++) {
         const int64_t at = key * ATTNI_BLOCK_ROWS + p->column;
-        for (int x = 0; x < attni_back_lanes(s, p); x++) {
-            attni_store_real(s->scratch + l->p, real, at + x, -0.0);
-            attni_store_real(s->scratch + l->ds, real, at + x, 0);
-        }
+        fill_reals(s->scratch + l->p, s->plan->forward.real_size, at, lanes, -0.0);
+        fill_reals(s->scratch + l->ds, s->plan->forward.real_size, at, lanes, 0);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* web_text.h - the little of the C library's text functions that the engine needs, a tenth of its
  * size. In the wasm module they stand in for those of libc; native tests compare them with libc.
- * Tests: tests/web/test_web_text.c */
+ * Tests: tests/web/test_web_libc.c */
 #ifndef WEB_TEXT_H
 #define WEB_TEXT_H
 
