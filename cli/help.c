@@ -73,8 +73,7 @@ static void print_overview(void) {
     printf("\n%sTry%s\n"
            "  attn trace                                   every step of a worked example\n"
            "  attn learn                                   what attention is, page by page\n"
-           "  attn run --q q.npy --k k.npy --v v.npy --causal -o out.npy\n"
-           "  attn cost --n 16384 --heads 32 --causal      what would that take?\n",
+           "  attn run --q q.npy --k k.npy --v v.npy --causal -o out.npy\n",
            bold(), plain());
 }
 

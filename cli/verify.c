@@ -97,8 +97,7 @@ static attn_status test_all(const lab_settings *settings, verify_clock *clock,
         verify_row *row = &result->row[i];
         clock->weight = seconds_of(row->claim);
         clock->progress.stage = row->claim->id;
-        row->outcome = (lab_outcome){.agrees = true};
-        const attn_status status = row->claim->test(settings, row->claim, &row->outcome, error);
+        const attn_status status = lab_claim_test(settings, row->claim, &row->outcome, error);
         if (status != ATTN_OK) {
             out_progress_end(&clock->progress);
             out_error(spec.command, "%s: %s: %s", row->claim->id, attn_strerror(status),

@@ -27,6 +27,10 @@ typedef struct lab_claim {
     const void *data; /* what test needs, e.g. the stated numbers */
 } lab_claim;
 
+/* Tests one claim: how everybody calls claim->test. Errors: those of the engine, MEMORY. */
+attn_status lab_claim_test(const lab_settings *settings, const lab_claim *claim,
+                           lab_outcome *outcome, attn_error *err);
+
 typedef struct lab_claim_list {
     const lab_claim *claim;
     size_t n;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MARGIN = 48, GAP = 12 };
+static const double margin = 48, gap = 12; /* points */
 
 typedef struct book {
     const lab_report_options *options;
@@ -26,7 +26,7 @@ static const plot_style small = {.size = 8.5};
 static const plot_style faint = {.size = 8.5, .color = PLOT_FAINT};
 
 static plot_rect inside(const book *b) {
-    return plot_inset(plot_page(b->canvas), MARGIN, MARGIN - 8, MARGIN, MARGIN);
+    return plot_inset(plot_page(b->canvas), margin, margin - 8, margin, margin);
 }
 
 /* Takes `height` from the top of what is left of an area. */
@@ -75,7 +75,7 @@ static void begin_page(book *b, const char *title) {
 
 static void put_footer(const book *b) {
     const plot_rect page = plot_page(b->canvas);
-    const plot_rect line = {MARGIN, page.height - 34, page.width - 2 * MARGIN, 14};
+    const plot_rect line = {margin, page.height - 34, page.width - 2 * margin, 14};
     plot_style style = {.size = 8, .color = PLOT_FAINT};
     char text[80];
     snprintf(text, sizeof text, "Scaled Dot-Product Attention Analysis · seed %u",
@@ -92,7 +92,7 @@ static plot_rect open_page(book *b, const char *title, const char *subtitle) {
     put_footer(b);
     plot_rect left = inside(b);
     put_plain(b, &left, &heading, 2, title);
-    put_plain(b, &left, &(plot_style){.size = 10.5, .color = PLOT_FAINT}, GAP, subtitle);
+    put_plain(b, &left, &(plot_style){.size = 10.5, .color = PLOT_FAINT}, gap, subtitle);
     return left;
 }
 
@@ -122,11 +122,11 @@ static void put_colophon(const book *b, plot_rect area) {
 }
 
 static void draw_cover(book *b) {
-    enum { SIDE = 72, COLUMN = 380 };
+    const double side = 72, column = 380;
     begin_page(b, "Self-Attention");
     const plot_rect page = plot_page(b->canvas);
-    const double square = fmin(page.width - 3 * SIDE - COLUMN + 24, page.height - 2 * SIDE);
-    plot_rect left = {SIDE, (page.height - square) / 2, COLUMN, square};
+    const double square = fmin(page.width - 3 * side - column + 24, page.height - 2 * side);
+    plot_rect left = {side, (page.height - square) / 2, column, square};
     char seed[40];
     snprintf(seed, sizeof seed, "SEED = %u", (unsigned)b->options->seed);
     put(b, &left, &(plot_style){.size = 42, .bold = true}, 4, "Self-Attention");
@@ -139,8 +139,8 @@ static void draw_cover(book *b) {
     take(&left, 22);
     put(b, &left, &(plot_style){.size = 12, .bold = true}, 0, seed);
     put_ornament(
-        b, (plot_rect){page.width - SIDE - square, (page.height - square) / 2, square, square});
-    put_colophon(b, (plot_rect){SIDE, page.height - 48, page.width - 2 * SIDE, 14});
+        b, (plot_rect){page.width - side - square, (page.height - square) / 2, square, square});
+    put_colophon(b, (plot_rect){side, page.height - 48, page.width - 2 * side, 14});
 }
 
 /* ---- findings ---- */
@@ -153,24 +153,25 @@ static plot_color color_of(lab_verdict verdict) {
 /* A verdict, a sentence, and where to see it. */
 static void put_finding(const book *b, plot_rect *left, const char *number,
                         const lab_result *result) {
-    enum { NUMBER = 34, VERDICT = 84, WHERE = 34, AIR = 18 };
+    const double number_width = 34, verdict_width = 84, where_width = 34, air = 18;
     const plot_style big = {.size = 17, .bold = true, .color = PLOT_FAINT};
     const plot_style verdict = {
         .size = 11.5, .bold = true, .color = color_of(result->finding.verdict)};
     const plot_style where = {.size = 9, .color = PLOT_FAINT, .align = PLOT_RIGHT};
-    const double width = left->width - NUMBER - VERDICT - WHERE - GAP;
+    const double width = left->width - number_width - verdict_width - where_width - gap;
     char *headline = typeset(result->finding.headline);
     const double height = plot_text_height(b->canvas, width, &body, headline);
-    const plot_rect row = take(left, height + AIR);
-    plot_text(b->canvas, (plot_rect){row.x, row.y - 4, NUMBER, 24}, &big, number);
-    plot_text(b->canvas, (plot_rect){row.x + NUMBER, row.y, VERDICT, 16}, &verdict,
+    const plot_rect row = take(left, height + air);
+    plot_text(b->canvas, (plot_rect){row.x, row.y - 4, number_width, 24}, &big, number);
+    plot_text(b->canvas, (plot_rect){row.x + number_width, row.y, verdict_width, 16}, &verdict,
               lab_verdict_name(result->finding.verdict));
-    plot_text(b->canvas, (plot_rect){row.x + NUMBER + VERDICT, row.y, width, height + 1}, &body,
+    plot_text(b->canvas,
+              (plot_rect){row.x + number_width + verdict_width, row.y, width, height + 1}, &body,
               headline);
-    plot_text(b->canvas, (plot_rect){row.x + row.width - WHERE, row.y, WHERE, 16}, &where,
-              result->experiment->id);
-    plot_line(b->canvas, row.x, row.y + row.height - AIR / 2.0, row.x + row.width,
-              row.y + row.height - AIR / 2.0, PLOT_FAINT, 0.2);
+    plot_text(b->canvas, (plot_rect){row.x + row.width - where_width, row.y, where_width, 16},
+              &where, result->experiment->id);
+    plot_line(b->canvas, row.x, row.y + row.height - air / 2, row.x + row.width,
+              row.y + row.height - air / 2, PLOT_FAINT, 0.2);
     g_free(headline);
 }
 
@@ -244,8 +245,8 @@ static void draw_figure_page(book *b, const lab_result *result) {
     snprintf(title, sizeof title, "%s  %s", e->id, e->title);
     plot_rect left = open_page(b, title, e->question);
     write_notes(b, result, left.width, &n);
-    e->draw(&result->data, b->canvas, take(&left, left.height - n.height - GAP));
-    take(&left, GAP);
+    e->draw(&result->data, b->canvas, take(&left, left.height - n.height - gap));
+    take(&left, gap);
     plot_rect how = {left.x + left.width - n.width_how, left.y, n.width_how, left.height};
     plot_text(b->canvas, (plot_rect){left.x, left.y, n.width_see, left.height}, &see_style, n.see);
     plot_text(b->canvas, how, &faint, n.how);
@@ -315,12 +316,12 @@ static void draw_corrections(book *b) {
 
 /* A name in bold and what belongs to it. */
 static void put_fact(const book *b, plot_rect *left, const char *name, const char *text) {
-    enum { NAME = 96 };
+    const double name_width = 96;
     const plot_style bold = {.size = 9.5, .bold = true};
     const plot_style plain = {.size = 9.5};
     char *escaped = typeset(text);
-    const plot_rect cell = {left->x + NAME, left->y, left->width - NAME, left->height};
-    plot_text(b->canvas, (plot_rect){left->x, left->y, NAME, 16}, &bold, name);
+    const plot_rect cell = {left->x + name_width, left->y, left->width - name_width, left->height};
+    plot_text(b->canvas, (plot_rect){left->x, left->y, name_width, 16}, &bold, name);
     take(left, plot_text(b->canvas, cell, &plain, escaped) + 5);
     g_free(escaped);
 }

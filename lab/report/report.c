@@ -92,7 +92,7 @@ static attn_status correct(const lab_settings *settings, const lab_claim_list *l
         lab_correction *correction = &report->correction[report->n_corrections];
         *correction = (lab_correction){.claim = claim};
         enter(m, "corrections", claim->seconds);
-        ATTN_TRY(claim->test(settings, claim, &correction->outcome, err));
+        ATTN_TRY(lab_claim_test(settings, claim, &correction->outcome, err));
         report->n_corrections += correction->outcome.verdict == LAB_WRONG;
     }
     return ATTN_OK;

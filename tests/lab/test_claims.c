@@ -33,9 +33,9 @@ static const lab_claim *row_named(lab_claim_list list, const char *id) {
 
 static lab_outcome outcome_with(const lab_claim *claim, uint32_t seed, int threads) {
     lab_settings settings = settings_of(seed, threads);
-    lab_outcome outcome = {.agrees = true, .verdict = LAB_MEASURED};
+    lab_outcome outcome;
     attn_error error = {""};
-    if (claim->test(&settings, claim, &outcome, &error) != ATTN_OK)
+    if (lab_claim_test(&settings, claim, &outcome, &error) != ATTN_OK)
         check_failed(__FILE__, __LINE__, "%s: %s", claim->id, error.message);
     attn_ctx_destroy(settings.ctx);
     return outcome;
@@ -52,6 +52,18 @@ static bool is_timed(const lab_claim *claim) {
 }
 
 /* ------------------------------------------------------------------------------------- the lists */
+
+TEST(every_wrong_number_says_why) { /* the report prints it beside the correction */
+    const lab_claim_list list = lab_worked_numbers();
+    size_t wrong = 0;
+    for (size_t i = 0; i < list.n; i++) {
+        const lab_outcome outcome = outcome_of(&list.claim[i], 42);
+        if (outcome.verdict != LAB_WRONG) continue;
+        CHECK_MSG(outcome.why[0] != 0, "%s gives no reason", list.claim[i].id);
+        wrong++;
+    }
+    CHECK(wrong > 30);
+}
 
 TEST(every_worked_number_of_the_documents_is_there_once_in_order) {
     static const struct {
