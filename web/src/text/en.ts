@@ -22,7 +22,7 @@ export const en = {
         undo: 'Undo',
         redo: 'Redo',
         theme: 'Theme',
-        themes: { auto: 'as the system', light: 'light', dark: 'dark' },
+        themes: { auto: 'system', light: 'light', dark: 'dark' },
         share: 'Share',
         shared: 'Link copied',
         present: 'Present',

@@ -147,7 +147,7 @@ export function Explore({ state }: { state: State }) {
     };
     return (
         <div class="explore" onKeyDown={letGo}>
-            <Inputs state={state} reader={reader} />
+            <Inputs state={state} />
             <Trouble state={state} reading={reading} />
             {words}
             {reader && <Controls state={state} reader={reader} n={reading.texts[0]?.words.length ?? 1} />}

@@ -5,10 +5,9 @@ import { BUNDLED, keptModel } from '../../state/models';
 import { DEFAULTS, LIMITS, type State } from '../../state/state';
 import { store } from '../../state/store';
 import { en as t } from '../../text/en';
-import { Badge } from '../../ui/badge';
 import { Choice, NumberField } from '../../ui/controls';
 import { canBeRead, type Reader, type Reading, type Text } from './look';
-import { type ExampleName, EXAMPLES } from './words';
+import { type ExampleName, EXAMPLES, partnerOf } from './words';
 
 const MOST_CHIPS = 600;
 const MOST_UNKNOWN = 5;
@@ -50,14 +49,14 @@ function Model({ state }: { state: State }) {
     })} />;
 }
 
-export function Inputs({ state, reader }: { state: State; reader: Reader | null }) {
+export function Inputs({ state }: { state: State }) {
     const [isComparing, setComparing] = useState(false); // the second sentence may still be empty
     const hasSecond = isComparing || state.compare !== '';
     const second = useRef<HTMLInputElement>(null);
     useEffect(() => void (isComparing && second.current?.focus()), [isComparing]);
     const compare = () => {
         setComparing(!hasSecond);
-        store.set((s) => void (s.compare = hasSecond ? '' : s.sentence));
+        store.set((s) => void (s.compare = hasSecond ? '' : partnerOf(s.sentence)));
     };
     return (
         <div class="inputs">
@@ -84,7 +83,6 @@ export function Inputs({ state, reader }: { state: State; reader: Reader | null 
                 {state.model === 'random' && (
                     <NumberField label={t.explore.seed} value={state.seed} min={0} max={LIMITS.seed!.max} whole onChange={(x) => store.set((s) => void (s.seed = x))} />
                 )}
-                {reader && <Badge from={reader.from} />}
             </div>
         </div>
     );

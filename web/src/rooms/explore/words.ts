@@ -54,3 +54,8 @@ export const EXAMPLES = {
     own: { ...map, aggregate: 'head', model: 'random', sentence: 'Time flies like an arrow, but fruit flies like a banana.', compare: '' },
 } satisfies Record<string, Start>;
 export type ExampleName = keyof typeof EXAMPLES;
+
+/** What a sentence is best compared with: its partner among the examples, else itself, to be changed. */
+export function partnerOf(sentence: string): string {
+    return Object.values(EXAMPLES).find((example) => example.sentence === sentence && example.compare)?.compare ?? sentence;
+}
