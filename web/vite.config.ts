@@ -30,8 +30,10 @@ function inline(): Plugin {
 
 export default defineConfig(({ mode }) => {
     const single = mode === 'single';
+    const worker = `/src/engine/worker.ts?worker${single ? '&inline' : ''}`; // a file cannot start a Worker from another one
     return {
         base: './',
+        resolve: { alias: { '#worker': worker } },
         define: { SINGLE_FILE: JSON.stringify(single) },
         esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none' },
         worker: { format: 'iife' },
@@ -40,9 +42,10 @@ export default defineConfig(({ mode }) => {
             target: 'es2022',
             outDir: single ? 'dist/single' : 'dist',
             emptyOutDir: true,
-            modulePreload: false,
+            modulePreload: { polyfill: false },
             assetsInlineLimit: single ? Number.MAX_SAFE_INTEGER : 0,
-            cssCodeSplit: false,
+            cssCodeSplit: !single,
+            rollupOptions: { output: single ? { inlineDynamicImports: true } : { experimentalMinChunkSize: 4000 } }, // no files of a few lines
         },
         plugins: single ? [inline()] : [],
     };

@@ -1,12 +1,6 @@
 // app.tsx - the frame around the rooms: name, tabs, what is shared by all rooms, the side card, the
 // readout that screen readers follow. A room is a function of the state; see rooms/.
-import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { Cost } from './rooms/cost/cost';
-import { Explore } from './rooms/explore/explore';
-import { Models } from './rooms/models/models';
-import { Steps } from './rooms/steps/steps';
-import { Train } from './rooms/train/train';
 import { ROOMS, type Room, type State } from './state/state';
 import { store, useStore } from './state/store';
 import { Card } from './teach/card';
@@ -14,17 +8,25 @@ import { Help } from './teach/help';
 import { Slides } from './teach/slides';
 import { Story } from './teach/story';
 import { Tour } from './teach/tour';
-import { en as t } from './text/en';
+import * as t from './text/en';
+import { later } from './ui/later';
 import { Readout } from './ui/readout';
 import { Toolbar } from './ui/toolbar';
 
-const PAGES: Record<Room, ComponentType<{ state: State }>> = {
-    steps: Steps,
-    explore: Explore,
-    train: Train,
-    models: Models,
-    cost: Cost,
-};
+const PAGES = {
+    steps: later(() => import('./rooms/steps/steps').then((m) => m.Steps)),
+    explore: later(() => import('./rooms/explore/explore').then((m) => m.Explore)),
+    train: later(() => import('./rooms/train/train').then((m) => m.Train)),
+    models: later(() => import('./rooms/models/models').then((m) => m.Models)),
+    cost: later(() => import('./rooms/cost/cost').then((m) => m.Cost)),
+} satisfies Record<Room, unknown>;
+
+/** The room that is visited; then, when there is nothing else to do, the others: they open at once, also offline. */
+export async function loadRooms(): Promise<void> {
+    await PAGES[store.get().room].load().catch(() => undefined); // the page says so
+    const idle = window.requestIdleCallback ?? setTimeout;
+    idle(() => ROOMS.forEach((room) => void PAGES[room].load().catch(() => undefined)));
+}
 
 function Tabs({ state }: { state: State }) {
     const choose = (room: Room) => store.set((s) => void (s.room = room));

@@ -1,7 +1,7 @@
 // main.tsx - starts the page.
 import { render } from 'preact';
-import { App } from './app';
+import { App, loadRooms } from './app';
 import './hook';
 import './style.css';
 
-render(<App />, document.getElementById('app')!);
+void loadRooms().then(() => render(<App />, document.getElementById('app')!));

@@ -4,7 +4,7 @@ import wasmUrl from '../../../build/web/engine.wasm?url';
 import { bytesOf } from './bytes';
 import type { FromWorker, ToWorker } from './messages';
 import type { Engine } from './types';
-import EngineWorker from './worker?worker&inline';
+import EngineWorker from '#worker';
 
 interface Waiting {
     resolve(result: unknown): void;

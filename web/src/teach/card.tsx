@@ -1,6 +1,6 @@
 // card.tsx - the side card: what the room shows, in Steps the step; its formula, something to try, a quiz.
 import type { State } from '../state/state';
-import { en as t } from '../text/en';
+import * as t from '../text/en';
 import { openHelp } from './help';
 import { Formula } from './math';
 import { go, MOVES, type MoveName } from './moves';

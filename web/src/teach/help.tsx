@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import glossary from '../../../docs/book/glossary.md?url';
 import { ROOMS } from '../state/state';
 import { store } from '../state/store';
-import { en as t } from '../text/en';
+import * as t from '../text/en';
 import { Check } from '../ui/controls';
 import { isTyping } from '../ui/typing';
 import { usePage } from './book';
@@ -82,8 +82,8 @@ export function Help() {
                 <Glossary />
             ) : (
                 <>
-                    <Check label={t.teach.keysOf.single} checked={single} onChange={change} />
-                    <List rows={single ? [...t.teach.keysOf.rows, ...t.teach.keysOf.others] : t.teach.keysOf.others} />
+                    <Check label={t.keys.single} checked={single} onChange={change} />
+                    <List rows={single ? [...t.keys.rows, ...t.keys.others] : t.keys.others} />
                 </>
             )}
         </dialog>

@@ -3,9 +3,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { PageName } from '../rooms/steps/pages';
 import type { State } from '../state/state';
-import type { en } from '../text/en';
+import type { teach } from '../text/en';
 
-export type Place = keyof typeof en.teach.card;
+export type Place = keyof typeof teach.card;
 
 let step: PageName = 'tokens';
 const listeners = new Set<() => void>();

@@ -2,7 +2,7 @@
 // room that shows why it is wrong; the question stays until the reader asks for another.
 import { useEffect, useState } from 'preact/hooks';
 import book from '../../../docs/book/12-quiz.md?url';
-import { en as t } from '../text/en';
+import * as t from '../text/en';
 import { usePage } from './book';
 import { Inline } from './inline';
 import { go, MOVES, type MoveName } from './moves';
@@ -37,7 +37,7 @@ function Blanks({ text }: { text: string }) {
         <>
             {text.split('`____`').map((part, i) => (
                 <>
-                    {i > 0 && <input type="text" name="blank" size={8} autocomplete="off" aria-label={t.teach.quiz.blank(i)} />}
+                    {i > 0 && <input type="text" name="blank" size={8} autocomplete="off" aria-label={t.quiz.blank(i)} />}
                     {part}
                 </>
             ))}
@@ -77,7 +77,7 @@ function judge(question: Question, form: HTMLFormElement): Verdict | undefined {
 }
 
 function Reply({ number, verdict }: { number: number; verdict: Verdict }) {
-    const text = t.teach.quiz;
+    const text = t.quiz;
     return (
         <div class={verdict.right ? 'right' : 'wrong'}>
             <p>
@@ -126,7 +126,7 @@ function useQuestion(at: string) {
 export function Quiz({ at }: { at: string }) {
     const { question, all, score, next, answered } = useQuestion(at);
     const [verdict, setVerdict] = useState<Verdict | 'none'>();
-    const text = t.teach.quiz;
+    const text = t.quiz;
     useEffect(() => setVerdict(undefined), [question?.number]);
     if (!question) return null;
     const check = (event: Event) => {

@@ -3,7 +3,7 @@
 import { useEffect } from 'preact/hooks';
 import type { State } from '../state/state';
 import { store } from '../state/store';
-import { en as t } from '../text/en';
+import * as t from '../text/en';
 import { isTyping } from '../ui/typing';
 import { go, type MoveName, MOVES } from './moves';
 
@@ -42,7 +42,7 @@ function useDeckKeys({ present, slide }: State): void {
 export function Slides({ state }: { state: State }) {
     useDeckKeys(state);
     if (!state.present) return null;
-    const text = t.teach.slides;
+    const text = t.slides;
     const [title, takeaway] = text.deck[state.slide]!;
     return (
         <section class="slide" aria-label={text.of(state.slide + 1, DECK.length)}>

@@ -2,7 +2,7 @@
 // and the room below shows where "it" looks then. Folded away it stays so for the session.
 import { useState } from 'preact/hooks';
 import type { State } from '../state/state';
-import { en as t } from '../text/en';
+import * as t from '../text/en';
 import { DIRTY, go, MOVES, TIRED } from './moves';
 import { recall, remember } from './session';
 

@@ -2,7 +2,7 @@
 // what it speaks of. It does not block the page; Escape ends it and gives the focus back.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { store } from '../state/store';
-import { en as t } from '../text/en';
+import * as t from '../text/en';
 import { go, MOVES, type MoveName } from './moves';
 import { setPresent } from './slides';
 
@@ -58,7 +58,7 @@ export function Tour() {
     const dialog = useRef<HTMLDialogElement>(null);
     const before = useRef<Element | null>(null);
     const frame = useFrame(stop);
-    const text = t.teach.tourOf;
+    const text = t.tour;
     const visit = (to: number) => {
         if (to >= STOPS.length) return end();
         go(MOVES[STOPS[Math.max(to, 0)]!.move]);

@@ -1,6 +1,6 @@
 // badge.tsx - where the numbers of a picture come from. Every picture has one: random or hand-set
 // weights must never look like understanding.
-import { en as t } from '../text/en';
+import * as t from '../text/en';
 
 export type Provenance =
     | { kind: 'document'; name: string }

@@ -1,6 +1,6 @@
 // export.tsx - what is seen, to take away: a picture, its numbers, and the command that gives the same.
 import { useState } from 'preact/hooks';
-import { en as t } from '../text/en';
+import * as t from '../text/en';
 
 export interface Table {
     columns: string[];
@@ -63,15 +63,15 @@ export function Export(p: ExportProps) {
     };
     return (
         <details class="export">
-            <summary>{t.export.title}</summary>
+            <summary>{t.saving.title}</summary>
             {p.picture && (
-                <button onClick={() => { const picture = p.picture!(); if (picture) void savePicture(p.name, picture); }}>{t.export.picture}</button>
+                <button onClick={() => { const picture = p.picture!(); if (picture) void savePicture(p.name, picture); }}>{t.saving.picture}</button>
             )}
             <button onClick={() => save(`${p.name}.csv`, new Blob([csvOf(p.table())], { type: 'text/csv' }))}>CSV</button>
             <button onClick={() => save(`${p.name}.json`, new Blob([jsonOf(p.table())], { type: 'application/json' }))}>JSON</button>
             {p.command && (
                 <button onClick={copy} title={p.command}>
-                    {copied ? t.export.copied : t.export.command}
+                    {copied ? t.saving.copied : t.saving.command}
                 </button>
             )}
         </details>

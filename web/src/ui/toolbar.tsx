@@ -5,7 +5,7 @@ import { store } from '../state/store';
 import { openHelp } from '../teach/help';
 import { setPresent } from '../teach/slides';
 import { startTour } from '../teach/tour';
-import { en as t } from '../text/en';
+import * as t from '../text/en';
 import { isTyping } from './typing';
 
 function useUndoKeys() {

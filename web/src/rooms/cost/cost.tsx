@@ -3,7 +3,7 @@
 import { useEffect } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Check, NumberField, Slider } from '../../ui/controls';
 import { say } from '../../ui/readout';
 import { byteText, countText } from '../../ui/units';

@@ -1,6 +1,6 @@
 // growth.tsx - what grows with the length of the text, and what does not: a table of now and twice as
 // long, the pairs of longer texts, and three charts with both axes by powers.
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Badge } from '../../ui/badge';
 import { Chart, type Series } from '../../ui/chart';
 import { Export, type Table } from '../../ui/export';

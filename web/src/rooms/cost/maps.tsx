@@ -3,7 +3,7 @@ import { useAnswer } from '../../engine/answer';
 import { engine } from '../../engine/client';
 import type { Scale, Sharpness, Tensor } from '../../engine/types';
 import type { Colors } from '../../state/state';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { isDark, palette } from '../../ui/colors';
 import type { Table } from '../../ui/export';
 import { css, Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';

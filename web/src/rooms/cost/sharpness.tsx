@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAnswer } from '../../engine/answer';
 import { engine } from '../../engine/client';
 import { SCALES, type Scale, type Sharpness } from '../../engine/types';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Chart, type Series } from '../../ui/chart';
 import type { Table } from '../../ui/export';
 import { Picture } from './picture';

@@ -1,7 +1,7 @@
 // arcs.tsx - weights as links from who looks (left) to who is looked at (right): the thicker, the more.
 // The row in focus stands out; weights below a hundredth are not drawn.
 import { useRef } from 'preact/hooks';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';
 import { useWidth } from '../../ui/hooks';
 import { Foot } from './foot';

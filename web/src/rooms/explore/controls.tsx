@@ -2,7 +2,7 @@
 // is in sight: layer, head or several heads together, and the kind of picture.
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Choice, NumberField, Slider } from '../../ui/controls';
 import type { Reader } from './look';
 

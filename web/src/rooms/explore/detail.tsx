@@ -4,7 +4,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import type { Look } from '../../engine/types';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';
 import { Bars } from './bars';
 import { Foot } from './foot';

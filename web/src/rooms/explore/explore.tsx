@@ -4,7 +4,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { useDark } from '../../ui/hooks';
 import { say } from '../../ui/readout';
 import { ArcsView } from './arcs';

@@ -1,7 +1,7 @@
 // gradient.tsx - how much the answer at one token depends on each position, with and without the causal
 // mask, and on each parameter.
 import { useRef } from 'preact/hooks';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Bars } from './bars';
 import { Foot } from './foot';
 import { answerAt } from './look';

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';
 import { type HeatmapProps, type Layout, paintCells, paintHatching, paintMarks } from '../../ui/heatmap';
 import { useWidth } from '../../ui/hooks';

@@ -2,7 +2,7 @@
 import { useRef } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';
 import { palette } from '../../ui/colors';
 import { Choice } from '../../ui/controls';

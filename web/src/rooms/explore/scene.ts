@@ -1,7 +1,7 @@
 // scene.ts - one answer of the engine with the part of it that is in sight: what all views draw from.
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { commandOf } from './command';
 import type { Found } from './look';
 import { type Choice, type Matrix, matrixOf } from './numbers';

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { BUNDLED, keptModel } from '../../state/models';
 import { DEFAULTS, LIMITS, type State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Choice, NumberField } from '../../ui/controls';
 import { canBeRead, type Reader, type Reading, type Text } from './look';
 import { type ExampleName, EXAMPLES, partnerOf } from './words';

@@ -1,7 +1,7 @@
 // shift.tsx - what the layers do to each token: where its vector lies before the first and after the last,
 // on the two axes along which all these vectors differ most.
 import { useRef } from 'preact/hooks';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';
 import { useWidth } from '../../ui/hooks';
 import { Foot } from './foot';

@@ -2,7 +2,7 @@
 // that it can be stopped; a short name for its bytes; and what a file that is not ours may be.
 import { engine } from '../../engine/client';
 import type { FileHeader } from '../../engine/types';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { byteText } from '../../ui/units';
 
 export const LARGEST_FILE = 64 * 1024 * 1024;

@@ -3,7 +3,7 @@
 import { useAnswer } from '../../engine/answer';
 import { BUNDLED, keptModel, modelOf } from '../../state/models';
 import type { State } from '../../state/state';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Badge } from '../../ui/badge';
 import { byteText, countText } from '../../ui/units';
 import './models.css';

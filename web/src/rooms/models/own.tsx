@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { engine } from '../../engine/client';
 import type { FileHeader } from '../../engine/types';
 import { keepModel, modelOf } from '../../state/models';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Export, type Table } from '../../ui/export';
 import { say } from '../../ui/readout';
 import { byteText, countText } from '../../ui/units';

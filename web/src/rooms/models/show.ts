@@ -2,7 +2,7 @@
 import { engine } from '../../engine/client';
 import { modelOf } from '../../state/models';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import type { State } from '../../state/state';
 
 /** The token whose answer means something: where the task asks; the last one if it asks everywhere. */

@@ -6,7 +6,7 @@ import type { Look, ModelInfo } from '../../engine/types';
 import { modelOf, onModels, type OpenModel } from '../../state/models';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Badge } from '../../ui/badge';
 import { Export, type Table } from '../../ui/export';
 import { say } from '../../ui/readout';

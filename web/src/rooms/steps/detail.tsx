@@ -1,6 +1,6 @@
 // detail.tsx - one cell of a product, factor by factor: both factors and their product as bars with
 // numbers, the sum, and for a score what becomes of it: scaled, masked, its share of the row.
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { formOf, show } from './numbers';
 import { type Cell, cellsOf, nameOf, type Page, SCORE_LIKE, viewOf } from './pages';
 import type { Work } from './work';

@@ -2,7 +2,7 @@
 // One tab stop; arrows, Home and End move, Enter picks a cell or begins to edit it. While editing: type
 // a number, up and down change it by 0.01, Enter takes it, Escape leaves it.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { numeralOn, palette, placing, type Rgb } from '../../ui/colors';
 import { Heatmap } from '../../ui/heatmap';
 import { say } from '../../ui/readout';

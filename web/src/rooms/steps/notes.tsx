@@ -1,7 +1,7 @@
 // notes.tsx - what the document says of the matrix in sight, against what it is.
 import type { Part, Statement } from '../../engine/types';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { formOf, show } from './numbers';
 import { viewOf } from './pages';
 import type { Work } from './work';

@@ -1,7 +1,7 @@
 // pages.ts - the steps in their order, which matrices stand in each, and how a matrix of one head is
 // seen: names on its rows and columns, its cells, which of them are masked.
 import type { Part, Step } from '../../engine/types';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import type { Given } from './edits';
 import type { Work } from './work';
 

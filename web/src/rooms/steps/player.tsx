@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { palette, placing } from '../../ui/colors';
 import { Slider } from '../../ui/controls';
 import { type Page, SCORE_LIKE, type View, viewOf } from './pages';

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Example } from '../../engine/types';
 import { LIMITS, type State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Check, Choice, NumberField, Slider } from '../../ui/controls';
 import { examples, type Work } from './work';
 

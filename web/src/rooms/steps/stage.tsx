@@ -5,7 +5,7 @@ import type { Part } from '../../engine/types';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import { Formula } from '../../teach/math';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Badge, type Provenance } from '../../ui/badge';
 import { palette } from '../../ui/colors';
 import { Export, type Table } from '../../ui/export';

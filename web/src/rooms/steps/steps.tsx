@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import { showStep } from '../../teach/place';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { useDark } from '../../ui/hooks';
 import { type Page, pagesOf } from './pages';
 import { goTo, Player } from './player';

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Scale, TaskInfo, TrainInput } from '../../engine/types';
 import { DEFAULTS, LIMITS, type State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Check, Choice, NumberField, Slider } from '../../ui/controls';
 import { EXPERIMENTS, type ExperimentName, type Settings } from './settings';
 

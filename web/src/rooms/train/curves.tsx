@@ -1,7 +1,7 @@
 // curves.tsx - loss, held-out numbers and gradient norm against the step; the run before is dashed.
 import { useRef } from 'preact/hooks';
 import type { Evaluation } from '../../engine/types';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Badge, type Provenance } from '../../ui/badge';
 import { Chart, type ChartProps, type Rule, type Series } from '../../ui/chart';
 import { Export, type Table } from '../../ui/export';

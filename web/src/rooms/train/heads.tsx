@@ -3,7 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { TaskExample } from '../../engine/types';
 import type { Colors } from '../../state/state';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { palette } from '../../ui/colors';
 import { css, type HeatmapProps, type Layout, paintCells, paintHatching } from '../../ui/heatmap';
 import { useDark, useWidth } from '../../ui/hooks';

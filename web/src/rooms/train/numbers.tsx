@@ -1,6 +1,6 @@
 // numbers.tsx - accuracy, selectivity and knock-out, each with what it means.
 import type { Evaluation } from '../../engine/types';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 
 const text = t.train.numbers;
 

@@ -3,7 +3,7 @@
 import type { TaskExample } from '../../engine/types';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Badge, type Provenance } from '../../ui/badge';
 import { Choice } from '../../ui/controls';
 import { meanRow, type Question, share } from './picture';

@@ -6,7 +6,7 @@ import type { TaskExample, TaskInfo } from '../../engine/types';
 import { keepModel } from '../../state/models';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { Badge, type Provenance } from '../../ui/badge';
 import { Export, save, type Table } from '../../ui/export';
 import { say } from '../../ui/readout';

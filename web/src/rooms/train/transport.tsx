@@ -2,7 +2,7 @@
 import { useId } from 'preact/hooks';
 import type { TrainInput } from '../../engine/types';
 import { store } from '../../state/store';
-import { en as t } from '../../text/en';
+import * as t from '../../text/en';
 import { trainer } from './trainer';
 
 function Count(p: { name: string; value: string; more?: string }) {
