@@ -31,12 +31,8 @@ interface StageProps {
     dark: boolean;
 }
 
-/** The engine's words are about the square root. */
-const isByDk = (work: Work, page: Page) => page.name === 'scaled' && work.problem.scale === 'dk';
-
 function sentenceOf(work: Work, page: Page): string {
-    if (page.name === 'given') return t.steps.givenSentence;
-    return isByDk(work, page) ? t.steps.byDk(work.steps.d_k) : work.steps.step[page.results[0]!]!.sentence;
+    return page.name === 'given' ? t.steps.givenSentence : work.steps.step[page.results[0]!]!.sentence;
 }
 
 function Head({ work, page }: { work: Work; page: Page }) {
@@ -46,7 +42,7 @@ function Head({ work, page }: { work: Work; page: Page }) {
     return (
         <div class="head">
             <h2>{t.steps.page[page.name]}</h2>
-            {formulas.map((text) => <Formula key={text} text={isByDk(work, page) ? 'S / d_k' : text.replace('..', '…')} />)}
+            {formulas.map((text) => <Formula key={text} text={text.replace('..', '…')} />)}
             <span class="quiet">{t.steps.shape(heads, rows, columns)}</span>
             <span class="quiet">{t.steps.flops(step.flops)}</span>
             <p>{sentenceOf(work, page)}</p>
@@ -196,7 +192,7 @@ export function Stage(p: StageProps) {
                     <div class="bar foot">
                         <Badge from={provenanceOf(state, work)} />
                         <Export name={`attention-${result.part}`} table={() => tableOf(result)} picture={() => pictureOf(result)}
-                            {...commandFor(state, work, page)} />
+                            command={commandOf(state, work, page)} />
                     </div>
                     <Notes work={work} parts={page.results} />
                 </div>
@@ -204,9 +200,4 @@ export function Stage(p: StageProps) {
             </div>
         </section>
     );
-}
-
-function commandFor(state: State, work: Work, page: Page): { command?: string } {
-    const command = commandOf(state, work, page);
-    return command ? { command } : {};
 }

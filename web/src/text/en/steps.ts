@@ -73,7 +73,6 @@ export const steps = {
     onPage: (text: string) => text.replace('--no-scale', 'scaling off'),
     ofHead: (head: number) => `, head ${head}`,
     givenSentence: 'What each query looks for, each key offers and each value hands over.',
-    byDk: (d_k: number) => `Divided by d_k = ${d_k}: more than the square root, so the softmax is flatter.`,
     shape: (heads: number, rows: number, columns: number) => (heads > 1 ? `${heads} heads of ${rows} × ${columns}` : `${rows} × ${columns}`),
     flops: (n: number) => (n === 0 ? 'no arithmetic' : `${n.toLocaleString('en')} FLOPs`),
     sum: 'sum',
