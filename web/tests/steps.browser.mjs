@@ -58,7 +58,7 @@ async function everyStep(page, truth) {
     for (let i = 0; i < (await steps(page).count()); i++) {
         await steps(page).nth(i).click();
         await page.waitForSelector(`.ribbon li:nth-child(${i + 1}) [aria-current=step]`);
-        await settle(page, 60);
+        await settle(page);
         const shown = await displayed(page);
         compare(shown, truth);
         shown.forEach(({ part }) => seen.add(part));

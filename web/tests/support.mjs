@@ -76,14 +76,11 @@ export async function show(page, base, room, settings = '') {
     await settle(page);
 }
 
-/** Waits until nothing has changed on the page for a moment; a room that trains never settles. */
-export async function settle(page, quiet = 400, longest = 15_000) {
-    await page.evaluate(([still, most]) => new Promise((resolve) => {
-        let timer = setTimeout(resolve, still);
-        const observer = new MutationObserver(() => (clearTimeout(timer), (timer = setTimeout(resolve, still))));
-        observer.observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
-        setTimeout(resolve, most);
-    }), [quiet, longest]);
+/** Waits until the page has answered everything and drawn it; a room that trains never settles. */
+export async function settle(page) {
+    let timer;
+    const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error(`not at rest after ${PATIENCE / 1000} s`)), PATIENCE)));
+    await Promise.race([page.evaluate(() => window.attnTest.idle()), late]).finally(() => clearTimeout(timer));
 }
 
 /** The matrices on the page: [{ name, rows, columns, values, masked }], values and masked by rows. */
@@ -104,7 +101,7 @@ export async function assertAccessibleInBothThemes(page, where) {
     const before = page.url();
     for (const theme of THEMES) {
         await page.locator('header select').first().selectOption(theme);
-        await settle(page, 200, 3000);
+        await settle(page);
         await assertAccessible(page, `${where}, ${theme}`);
     }
     await page.goto(before);
@@ -115,7 +112,7 @@ export async function assertNoOverflow(page, where) {
     const before = page.viewportSize();
     for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 });
-        await settle(page, 200, 3000);
+        await settle(page);
         const wide = await page.evaluate(() => {
             const room = document.documentElement.clientWidth;
             if (document.documentElement.scrollWidth <= room) return '';

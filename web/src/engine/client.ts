@@ -1,6 +1,7 @@
 // client.ts - the page's side of the engine: starts the Worker, hands it the module, and turns every
 // method of Engine into a question and its answer. In the single file the module is a data URL.
 import wasmUrl from '../../../build/web/engine.wasm?url';
+import { awaited } from '../awaited';
 import { bytesOf } from './bytes';
 import type { FromWorker, ToWorker } from './messages';
 import type { Engine } from './types';
@@ -49,5 +50,5 @@ async function ask(method: keyof Engine, args: unknown[]): Promise<unknown> {
 
 /** The one engine of the page. */
 export const engine = new Proxy({} as Engine, {
-    get: (_, method) => (...args: unknown[]) => ask(method as keyof Engine, args),
+    get: (_, method) => (...args: unknown[]) => awaited(ask(method as keyof Engine, args)),
 });
