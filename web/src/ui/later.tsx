@@ -2,11 +2,12 @@
 // by load(), so that who visits one room does not wait for the others.
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { awaited } from '../awaited';
 import * as t from '../text/en';
 
 export function later<P extends object>(fetchPart: () => Promise<ComponentType<P>>) {
     let found: ComponentType<P> | undefined;
-    const load = async () => void (found ??= await fetchPart());
+    const load = async () => void (found ??= await awaited(fetchPart()));
     function Later(props: P) {
         const [state, setState] = useState<'coming' | 'here' | 'lost'>('coming');
         useEffect(() => {
