@@ -81,13 +81,15 @@ static void hide_keys(const attni_back_task *s, const attni_back_panel *p, int64
     }
 }
 
-static void hide_rest(const attni_back_task *s, const attni_back_panel *p, const attni_view *view) {
+/* Of the first n keys of the tile, those outside the view. */
+static void hide_rest(const attni_back_task *s, const attni_back_panel *p, const attni_view *view,
+                      int64_t n) {
     int64_t from = 0;
     for (int32_t g = 0; g < view->n_segments; g++) {
         hide_keys(s, p, from, view->segments[g].key);
         from = view->segments[g].key + view->segments[g].n;
     }
-    hide_keys(s, p, from, ATTNI_BACKWARD_KEYS);
+    hide_keys(s, p, from, n);
 }
 
 static void visit_tile(const attni_back_task *s, attni_back_panel *p, const attni_tile *t) {
@@ -197,18 +199,19 @@ static void meet_tile(const attni_back_task *s, const attni_key_source *from, in
                       int64_t lo, int64_t hi) {
     const attni_tile t = attni_tile_at(from, first, attni_max(lo, first),
                                        attni_min(hi, first + ATTNI_BACKWARD_KEYS));
+    const int64_t n_keys = attni_min(hi - first, ATTNI_BACKWARD_KEYS); /* no panel sees others */
     key_panels seen;
     memset(&seen, -1, sizeof seen);
     bool any = false;
     for (int n = 0; n < s->n_panels; n++) {
         attni_back_panel *p = attni_back_panel_at(s, n);
         if (sees_tile(s, p, first)) {
-            hide_rest(s, p, s->view);
+            hide_rest(s, p, s->view, n_keys);
             visit_tile(s, p, &t);
             note_panel(&seen, s->view, n);
             any = true;
         } else {
-            hide_keys(s, p, 0, ATTNI_BACKWARD_KEYS);
+            hide_keys(s, p, 0, n_keys);
         }
     }
     if (any) add_keys(s, first, &seen);
