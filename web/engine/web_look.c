@@ -4,8 +4,6 @@
 
 #include "layers/linear.h"
 
-#include <stdlib.h>
-
 /* ---------------------------------------------------------------------------------------- input */
 
 /* As the page writes it. */
@@ -96,36 +94,45 @@ static void mix(const web_scene *s, const float *weights, float *mixed) {
 static attn_status put_rollout(const web_scene *s, const float *weights) {
     const size_t cells = (size_t)(s->n * s->n);
     float *rollout = web_put("rollout", WEB_F32, WEB_SHAPE(s->n, s->n));
-    float *mixed = malloc(2 * cells * sizeof *mixed);
-    attn_status status = web_result_status();
-    if (!mixed) status = attni_fail(&web_error, ATTN_E_MEMORY, "out of memory for the rollout");
-    if (status == ATTN_OK) mix(s, weights, rollout);
-    for (int64_t l = 1; l < s->layers && status == ATTN_OK; l++) {
-        float *before = mixed + cells;
+    float *mixed = web_put("scratch", WEB_F32, WEB_SHAPE(2, s->n, s->n));
+    ATTN_TRY(web_result_status());
+    float *before = mixed + cells;
+    mix(s, weights, rollout);
+    for (int64_t l = 1; l < s->layers; l++) {
         memcpy(before, rollout, cells * sizeof *before);
         mix(s, weights + (size_t)(l * s->heads) * cells, mixed);
         const attni_linear times = {.n_in = s->n, .n_out = s->n, .w = before};
-        status = R(linear_forward)(web_ctx(), &times, s->n, mixed, rollout, &web_error);
+        ATTN_TRY(R(linear_forward)(web_ctx(), &times, s->n, mixed, rollout, &web_error));
     }
-    free(mixed);
-    return status;
+    return ATTN_OK;
 }
 
-/* ------------------------------------------------------------------------------- shift, gradient */
+/* ----------------------------------------------------------------------------- vectors, gradient */
 
-static attn_status put_shift(const web_scene *s) {
+/* Dense, head by head. */
+static float *copy_heads(const attn_tensor *from, float *to) {
+    const float *cell = from->data;
+    const int64_t d = from->shape[3];
+    for (int64_t h = 0; h < from->shape[1]; h++)
+        for (int64_t i = 0; i < from->shape[2]; i++, to += d)
+            memcpy(to, cell + h * from->stride[1] + i * from->stride[2], (size_t)d * sizeof *to);
+    return to;
+}
+
+/* Queries and keys of every head; the tokens before the first layer and after the last. */
+static attn_status put_vectors(const web_scene *s) {
     const size_t cells = (size_t)(s->n * s->d);
-    float *points = web_put("shift", WEB_F32, WEB_SHAPE(2, s->n, 2));
-    float *rows = malloc(2 * cells * sizeof *rows);
-    attn_status status = web_result_status();
-    if (!rows) status = attni_fail(&web_error, ATTN_E_MEMORY, "out of memory for the shift");
-    if (status == ATTN_OK) {
-        memcpy(rows, s->before, cells * sizeof *rows);
-        memcpy(rows + cells, s->after, cells * sizeof *rows);
-        status = web_principal(rows, 2 * s->n, s->d, points);
+    const web_shape heads = WEB_SHAPE(s->layers, s->heads, s->n, s->attention[0].q.shape[3]);
+    float *q = web_put("q", WEB_F32, heads), *k = web_put("k", WEB_F32, heads);
+    float *states = web_put("states", WEB_F32, WEB_SHAPE(2, s->n, s->d));
+    ATTN_TRY(web_result_status());
+    for (int64_t l = 0; l < s->layers; l++) {
+        q = copy_heads(&s->attention[l].q, q);
+        k = copy_heads(&s->attention[l].k, k);
     }
-    free(rows);
-    return status;
+    memcpy(states, s->before, cells * sizeof *states);
+    memcpy(states + cells, s->after, cells * sizeof *states);
+    return ATTN_OK;
 }
 
 /* What would lower the loss by growing: out = A v, so dA = dout v^T, dot products that attn_inspect()
@@ -159,6 +166,6 @@ attn_status web_put_views(const web_look_input *in, const web_scene *scene) {
     web_fill_visible(in, scene->causal, visible);
     ATTN_TRY(put_weights(scene, &weights));
     ATTN_TRY(put_rollout(scene, weights));
-    ATTN_TRY(put_shift(scene));
+    ATTN_TRY(put_vectors(scene));
     return scene->gradient ? put_gradient(scene, weights) : ATTN_OK;
 }

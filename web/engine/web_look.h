@@ -40,11 +40,8 @@ typedef struct web_scene {
     bool causal;
 } web_scene;
 
-/* weights, scores, entropy, rollout, visible, shift; and with gradients: weighted, by_position. */
+/* weights, scores, entropy, rollout, visible, q, k, states; and with gradients: weighted, by_position. */
 attn_status web_put_views(const web_look_input *in, const web_scene *scene);
-
-/* points (n, 2) of rows (n, d) on the first two principal axes of them. Errors: MEMORY. */
-attn_status web_principal(const float *rows, int64_t n, int64_t d, float *points);
 
 /* Square root of the sum of squares. */
 double web_norm(const float *x, size_t n);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* web_shift.c - principal components, the first two: power iteration on the covariance, the second
- * with the first taken out. Signs are fixed: the largest part of an axis is positive. The covariance is
- * formed once for an axis: a round then costs d^2 and not n d, and a slider waits for this. */
+ * with the first taken out. An axis has the sign of its part along the one it starts from. The covariance
+ * is formed once for an axis: a round then costs d^2 and not n d. */
 #include "web_look.h"
-
-#include <stdlib.h>
 
 enum { ROUNDS = 300 };
 
@@ -42,14 +40,6 @@ static bool turn(const double *covariance, int64_t d, const double *axis, double
     return true;
 }
 
-static void fix_sign(double *axis, int64_t d) {
-    int64_t largest = 0;
-    for (int64_t c = 1; c < d; c++)
-        if (fabs(axis[c]) > fabs(axis[largest])) largest = c;
-    if (axis[largest] >= 0) return;
-    for (int64_t c = 0; c < d; c++) axis[c] = -axis[c];
-}
-
 /* The longest axis; zeroes if all rows are alike. axis, next (d) */
 static void find_axis(const double *covariance, int64_t d, double *axis, double *next) {
     for (int64_t c = 0; c < d; c++) axis[c] = 1 / (double)(1 + c); /* no symmetry to be caught in */
@@ -62,12 +52,15 @@ static void find_axis(const double *covariance, int64_t d, double *axis, double 
         memcpy(axis, next, (size_t)d * sizeof *axis);
         if (round > 0 && 1 - along < 1e-14) break;
     }
-    fix_sign(axis, d);
 }
 
-attn_status web_principal(const float *rows, int64_t n, int64_t d, float *points) {
-    double *centred = malloc((size_t)((n + 2 + d) * d) * sizeof *centred);
-    if (!centred) return attni_fail(&web_error, ATTN_E_MEMORY, "out of memory for the axes");
+/* points (n, 2) of rows (n, d) on the first two principal axes of them. */
+EXPORT(principal) web_principal(const float *rows, double n_rows, double width) {
+    const int64_t n = (int64_t)n_rows, d = (int64_t)width;
+    web_begin();
+    float *points = web_put("points", WEB_F32, WEB_SHAPE(n, 2));
+    double *centred = web_put("scratch", WEB_F64, WEB_SHAPE(n + 2 + d, d));
+    ATTN_TRY(web_result_status());
     double *axis = centred + n * d, *next = axis + d, *covariance = next + d;
     centre(rows, n, d, centred);
     for (int which = 0; which < 2; which++) {
@@ -80,6 +73,5 @@ attn_status web_principal(const float *rows, int64_t n, int64_t d, float *points
             for (int64_t c = 0; c < d; c++) row[c] -= along * axis[c]; /* takes it out */
         }
     }
-    free(centred);
     return ATTN_OK;
 }

@@ -240,15 +240,24 @@ for (const [who, look] of Object.entries(looks)) {
         assertClose(first('none'), Array.from(first('sqrt'), (s) => s * Math.sqrt(d_k)), 1e-4, 'none');
         assertClose(first('dk'), Array.from(first('sqrt'), (s) => s / Math.sqrt(d_k)), 1e-4, 'dk');
     });
-    test(`${who}: the axes of the shift are the longest, about the mean, the same each time`, () => {
-        const { shift } = look(INPUT);
-        const points = (axis) => Array.from(shift.data).filter((_, i) => i % 2 === axis);
+    test(`${who}: a score is the product of its query and key, times the scale`, () => {
+        const { q, k, scores, n } = look(INPUT);
+        const d_k = q.shape[3];
+        const dot = (h, i, j) => Array.from({ length: d_k }, (_, c) => q.data[(h * n + i) * d_k + c] * k.data[(h * n + j) * d_k + c]).reduce((x, y) => x + y);
+        const all = Array.from(scores.data, (_, at) => dot(Math.floor(at / n / n), Math.floor(at / n) % n, at % n) / Math.sqrt(d_k));
+        assertClose(scores.data, all, 1e-4, 'q k^T / sqrt(d_k)');
+    });
+    test(`${who}: principal axes are the longest, about the mean, the same each time`, () => {
+        const { states, n } = look(INPUT);
+        const rows = { shape: [2 * n, states.shape[2]], data: states.data };
+        const found = engine.principal(rows);
+        const points = (axis) => Array.from(found.data).filter((_, i) => i % 2 === axis);
         const [a, b] = [points(0), points(1)];
         const total = (list) => list.reduce((x, y) => x + y, 0);
         assert.ok(Math.abs(total(a)) < 1e-3 && Math.abs(total(b)) < 1e-3, 'centred');
         assert.ok(total(a.map((x) => x * x)) >= total(b.map((x) => x * x)), 'the longer one first');
         assert.ok(Math.abs(total(a.map((x, i) => x * b[i]))) < 1e-3, 'at right angles');
-        assert.deepEqual(look(INPUT).shift, shift);
+        assert.deepEqual(engine.principal(rows), found);
     });
     test(`${who}: a head that is switched off leaves the first layer's weights and changes what leaves`, () => {
         const [on, off] = [look(INPUT), look({ ...INPUT, off: [1] })];

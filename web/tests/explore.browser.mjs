@@ -171,6 +171,7 @@ export async function explore_views_and_aggregates({ page, base }) {
     await view(page, 'Arcs');
     assert.ok((await page.locator('.arcs .link.focus').count()) > 0);
     await view(page, 'Meaning shift');
+    await page.locator('.shift .token').nth(12).waitFor();
     assert.equal(await page.locator('.shift .token').count(), 13);
     await view(page, 'Gradient');
     await page.waitForSelector('[data-map=parameters]');
@@ -180,6 +181,33 @@ export async function explore_views_and_aggregates({ page, base }) {
     await page.getByRole('button', { name: 'layer 1, head 2' }).click();
     const now = await state(page);
     assert.deepEqual([now.layer, now.head, now.explore.aggregate, now.explore.view], [0, 1, 'head', 'heatmap']);
+}
+
+/** One word before, and where two sentences take it: one picture, the same axes. */
+export async function explore_shows_how_apple_moves({ page, base }) {
+    const sentences = { sentence: 'the apple near the tree and the chair .', compare: 'the apple near the stock and the chair .' };
+    await show(page, base, 'explore', new URLSearchParams({ model: 'sense', 'explore.view': 'shift', ...sentences }).toString());
+    const [a, b] = await page.locator('.shift .token.focus line').evaluateAll((lines) => lines.map((line) => ['x1', 'y1', 'x2', 'y2'].map((name) => Number(line.getAttribute(name)))));
+    assert.ok(Math.hypot(a[0] - b[0], a[1] - b[1]) < 1, `the same before: ${a}, ${b}`);
+    assert.ok(Math.hypot(a[2] - b[2], a[3] - b[3]) > 100, `apart after: ${a}, ${b}`);
+    await shot(page, 'explore-shift');
+}
+
+/** Query and key of the pinned pair, and the ten largest weights in words. */
+export async function explore_says_why_and_how_much({ page, base, attn }) {
+    await show(page, base, 'explore', 'explore.aggregate=head&head=1');
+    const { weights } = attend(attn, TIRED);
+    const product = page.locator('[data-map=product]');
+    assert.match(await product.innerText(), /“it” meets “cat”/);
+    const rows = await product.locator('tbody tr').evaluateAll((all) => all.map((tr) => [...tr.querySelectorAll('.number')].map((n) => Number(n.textContent.replace('−', '-')))));
+    const score = Number((await product.locator('tfoot b').innerText()).replace('−', '-'));
+    const sum = rows.reduce((total, [, , x]) => total + x, 0) / Math.sqrt(rows.length);
+    assert.ok(rows.length === 16 && Math.abs(sum - score) < 0.05, `${sum} against ${score}`);
+
+    await page.getByText('The ten largest as a table').click();
+    const values = await page.locator('.top td').allInnerTexts();
+    const largest = weights[1][1].flat().sort((x, y) => y - x).slice(0, 10);
+    assert.deepEqual(values, largest.map((x) => x.toFixed(4)));
 }
 
 export async function explore_links_and_exports({ page, base }) {
@@ -198,7 +226,7 @@ export async function explore_links_and_exports({ page, base }) {
     assert.deepEqual([await state(page), await matrices(page)], before);
 
     const figure = page.locator('[data-map=a]');
-    await figure.locator('summary').click();
+    await figure.locator('.export summary').click();
     const coming = page.waitForEvent('download');
     await figure.getByRole('button', { name: 'JSON' }).click();
     const rows = JSON.parse(readFileSync(await (await coming).path(), 'utf8'));

@@ -1,6 +1,6 @@
 // core-look.ts - models, their files, and looks: see web/engine/web_model.c and web_look*.c.
 import { type Module, type Results } from './module';
-import { MASKS, SCALES, type FileHeader, type Look as LookFound, type LookInput, type ModelInfo, type Scale } from './types';
+import { MASKS, SCALES, type FileHeader, type Look as LookFound, type LookInput, type ModelInfo, type Scale, type Tensor } from './types';
 
 /** The scale of a model by its name; one of its own is nearest to none of them. */
 function scaleName(factor: number, d_k: number): Scale {
@@ -58,7 +58,9 @@ function found(r: Results, n: number, answers: LookFound['answers'], names: stri
         entropy: r.tensor('entropy'),
         rollout: r.tensor('rollout'),
         answers,
-        shift: r.tensor('shift'),
+        q: r.tensor('q'),
+        k: r.tensor('k'),
+        states: r.tensor('states'),
     };
     if (r.has('weighted')) look.gradient = gradientOf(r, names);
     return look;
@@ -100,6 +102,10 @@ export class Look {
             isModel: problem === '',
             problem,
         };
+    }
+
+    principal({ shape, data }: Tensor): Tensor {
+        return this.module.call('principal', this.module.lend(data), shape[0]!, shape[1]!).tensor('points');
     }
 
     tokenize(handle: number, text: string) {

@@ -48,6 +48,7 @@ export class Core implements Direct {
     tokenize: Direct['tokenize'] = (handle, text) => this.looking.tokenize(handle, text);
     look: Direct['look'] = (handle, input) => this.looking.look(handle, input);
     lookRandom: Direct['lookRandom'] = (words, how, input) => this.looking.lookRandom(words, how, input);
+    principal: Direct['principal'] = (rows) => this.looking.principal(rows);
 
     tasks: Direct['tasks'] = () => this.training.tasks();
     taskExample: Direct['taskExample'] = (task, seed, number) => this.training.taskExample(task, seed, number);

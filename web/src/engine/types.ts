@@ -117,7 +117,9 @@ export interface Look {
     entropy: Tensor; // (layers, heads, n) nats
     rollout: Tensor; // (n, n) of 0.5 A + 0.5 I, mean over heads
     answers: { word: string; probability: number }[][][]; // (n)(slots) best five
-    shift: Tensor; // (2, n, 2) embeddings before and after, on the first two principal axes
+    q: Tensor; // (layers, heads, n, d_k)
+    k: Tensor;
+    states: Tensor; // (2, n, d) the tokens before the first layer and after the last
     gradient?: {
         /** (layers, heads, n, n) weights times what they do for the answer, where that is positive. */
         weighted: Tensor;
@@ -217,6 +219,8 @@ export interface Engine {
     /** Random weights over any words: shows the arithmetic, not meaning. */
     lookRandom(words: string[], how: { layers: number; heads: number; d_model: number; seed: number },
         input: LookInput): Promise<Look>;
+    /** Rows (n, d) on the two axes along which they differ most: (n, 2). */
+    principal(rows: Tensor): Promise<Tensor>;
 
     tasks(): Promise<TaskInfo[]>;
     /** Starts anew at step 0; there is one trainer. */

@@ -6,6 +6,7 @@ import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
 import { Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';
+import { FactorTable } from '../../ui/factors';
 import { Bars } from './bars';
 import { Foot } from './foot';
 import { type Found, headsOff, type Side } from './look';
@@ -52,6 +53,38 @@ export function Distribution({ scene, state, focus }: { scene: Scene; state: Sta
             <Foot from={scene.found.reader.from} name="attention-row" picture={() => picture.current} command={commandFor(scene, 'a')} table={() => ({
                 columns: ['token', 'word', 'share'],
                 rows: ranked(shares).map((j) => [j, a.words[j]!, shares[j]!]),
+            })} />
+        </section>
+    );
+}
+
+/** Why the score is what it is: query and key of one head, place by place. */
+export function Product({ scene, focus, column: hovered }: { scene: Scene; focus: number; column: number }) {
+    const { look, words } = scene.found.a;
+    const { layer, head } = scene.choice;
+    const { n, q, k, scores } = look;
+    const [, heads, , d_k] = q.shape as [number, number, number, number];
+    const column = hovered >= 0 && hovered < n ? hovered : ranked(sharesOf(scene, focus))[0]!;
+    const first = (layer * heads + head) * n;
+    const row = (data: ArrayLike<number>, i: number) => Array.from({ length: d_k }, (_, c) => data[(first + i) * d_k + c]!);
+    const factors = {
+        of: t.explore.product(words[focus]!, words[column]!),
+        left: 'q',
+        right: 'k',
+        names: Array.from({ length: d_k }, (_, c) => String(c + 1)),
+        a: row(q.data, focus),
+        b: row(k.data, column),
+        sum: scores.data[(first + focus) * n + column]!,
+    };
+    const isMasked = !look.visible[focus * n + column];
+    return (
+        <section class="panel product" data-map="product">
+            <h3>{factors.of}</h3>
+            <p class="quiet">{t.explore.headName(layer, head)}. {isMasked ? t.explore.productMasked : t.explore.productAbout}</p>
+            <FactorTable f={factors} end={t.explore.productEnd} decimals={2} />
+            <Foot from={scene.found.reader.from} name="attention-product" table={() => ({
+                columns: ['place', 'q', 'k'],
+                rows: factors.a.map((x, i) => [i + 1, x, factors.b[i]!]),
             })} />
         </section>
     );

@@ -9,7 +9,7 @@ import { useDark } from '../../ui/hooks';
 import { say } from '../../ui/readout';
 import { ArcsView } from './arcs';
 import { Controls, Views } from './controls';
-import { Answer, Distribution, EntropyStrip, sentenceOf, sharesOf, Switches } from './detail';
+import { Answer, Distribution, EntropyStrip, Product, sentenceOf, sharesOf, Switches } from './detail';
 import './explore.css';
 import { GradientView } from './gradient';
 import { HeadsView } from './heads';
@@ -89,6 +89,7 @@ function Picture(p: { state: State; reading: Reading; scene: Scene; dark: boolea
                 </section>
                 <div class="beside">
                     <Distribution scene={scene} state={state} focus={focus} />
+                    <Product scene={scene} focus={focus} column={hovered.column} />
                     <Switches found={scene.found} state={state} />
                 </div>
             </div>

@@ -3,7 +3,7 @@
 // never mixes two of them. While a sentence cannot be read the last picture stays.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { engine } from '../../engine/client';
-import type { Look, LookInput, ModelInfo, TaskExample } from '../../engine/types';
+import type { Look, LookInput, ModelInfo, TaskExample, Tensor } from '../../engine/types';
 import { modelOf, onModels } from '../../state/models';
 import type { State } from '../../state/state';
 import type { Provenance } from '../../ui/badge';
@@ -40,6 +40,7 @@ export interface Found {
     b: Side | undefined;
     allOn: Look | undefined; // a with every head, when some are off
     masked: { full: Look; causal: Look } | undefined; // a with both, for the view of gradients
+    shift: Tensor | undefined; // (tokens before and after, of a, then of b; 2) on shared axes, for the view of shifts
 }
 
 export interface Reading {
@@ -59,7 +60,7 @@ function settingsOf(state: State) {
         padding: mask === 'padding' ? padding : 0,
         off: state.explore.off,
         gradientAt: byGradient ? state.token : null, // null: not asked for; -1: at the question
-        bothMasks: state.explore.view === 'gradient',
+        view: state.explore.view,
     };
 }
 export type Settings = ReturnType<typeof settingsOf>;
@@ -130,16 +131,25 @@ export function answerAt(token: number, asked: number[], n: number): number {
     return token >= 0 && token < n ? token : (asked[0] ?? n - 1);
 }
 
+/** The rows of both sentences as one matrix. */
+function statesOf(sides: Side[]): Tensor {
+    const all = sides.map(({ look }) => look.states);
+    const d = all[0]!.shape[2]!;
+    const data = Float32Array.from(all.flatMap((states) => Array.from(states.data)));
+    return { shape: [data.length / d, d], data };
+}
+
 async function find(s: Settings, reader: Reader, texts: Text[]): Promise<Found> {
     const [text, second] = texts as [Text, Text | undefined];
     const a = await sideOf(reader, s, text);
     const b = second && (await sideOf(reader, s, second));
     const allOn = headsOff(s.off, reader).length > 0 ? await ask(reader, s, text, { off: [] }) : undefined;
     const gradientAt = answerAt(s.gradientAt ?? -1, a.asked, text.words.length);
-    const masked = s.bothMasks
+    const masked = s.view === 'gradient'
         ? { full: await ask(reader, s, text, { mask: 'none', gradientAt }), causal: await ask(reader, s, text, { mask: 'causal', gradientAt }) }
         : undefined;
-    return { settings: s, reader, a, b, allOn, masked };
+    const shift = s.view === 'shift' ? await engine.principal(statesOf(b ? [a, b] : [a])) : undefined;
+    return { settings: s, reader, a, b, allOn, masked, shift };
 }
 
 async function read(s: Settings): Promise<Omit<Reading, 'error'>> {

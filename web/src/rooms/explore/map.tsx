@@ -1,5 +1,5 @@
 // map.tsx - weights as a heatmap; of two sentences both and their difference, words beside words.
-import { useRef } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
@@ -8,9 +8,10 @@ import { palette } from '../../ui/colors';
 import { Choice } from '../../ui/controls';
 import type { Table } from '../../ui/export';
 import { Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';
+import { show } from '../../ui/numerals';
 import { Foot } from './foot';
 import type { Side } from './look';
-import { differenceOf, endsOf, largest, type Matrix } from './numbers';
+import { differenceOf, endsOf, largest, type Matrix, ranked } from './numbers';
 import { commandFor, pin, type Scene, type ViewProps } from './scene';
 import { pairName } from './words';
 
@@ -67,6 +68,29 @@ export function ScaleChoices({ state }: { state: State }) {
     );
 }
 
+const TOP = 10;
+
+/** The largest cells in words, for those who would rather read than look. */
+function Top({ map: { rows, columns, cell, visible } }: { map: HeatmapProps }) {
+    const [isOpen, setOpen] = useState(false);
+    const order = isOpen ? ranked(Array.from(cell, (x, i) => (visible && !visible[i] ? -1 : Math.abs(x)))).slice(0, TOP) : [];
+    return (
+        <details class="top" onToggle={(e) => setOpen(e.currentTarget.open)}>
+            <summary>{t.explore.top}</summary>
+            <table>
+                <tbody>
+                    {order.map((i) => (
+                        <tr key={i}>
+                            <th scope="row"><bdi>{rows[Math.floor(i / columns.length)]}</bdi> → <bdi>{columns[i % columns.length]}</bdi></th>
+                            <td>{show(cell[i]!, { decimals: 4, exponent: false })}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </details>
+    );
+}
+
 function Figure(p: { id: string; title: string; map: HeatmapProps; dark: boolean; state: State; from: Provenance; command: string | undefined }) {
     const last = useRef(p.map);
     last.current = p.map;
@@ -77,6 +101,7 @@ function Figure(p: { id: string; title: string; map: HeatmapProps; dark: boolean
             <figcaption>{p.title}</figcaption>
             <Heatmap {...p.map} />
             <Legend kind={p.map.kind} state={p.state} max={max} dark={p.dark} hasMasked={hasMasked} />
+            <Top map={p.map} />
             <Foot from={p.from} name={`attention-${p.id}`} picture={() => heatmapCanvas(last.current)} command={p.command}
                 table={() => weightTable(p.map.rows, p.map.columns, p.map.cell, p.map.visible)} />
         </figure>

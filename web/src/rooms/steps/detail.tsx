@@ -1,21 +1,10 @@
 // detail.tsx - one cell of a product, factor by factor: both factors and their product as bars with
 // numbers, the sum, and for a score what becomes of it: scaled, masked, its share of the row.
 import * as t from '../../text/en';
-import { formOf, show } from './numbers';
+import { type Factors, FactorTable, MOST_ROWS } from '../../ui/factors';
+import { formOf, show } from '../../ui/numerals';
 import { type Cell, cellsOf, nameOf, type Page, SCORE_LIKE, viewOf } from './pages';
 import type { Work } from './work';
-
-const MOST_ROWS = 12; // without scrolling
-
-interface Factors {
-    of: string; // "scores[apple, phones]"
-    left: string;
-    right: string;
-    names: string[];
-    a: number[];
-    b: number[];
-    sum: number;
-}
 
 /** Which letters stand for the two factors. */
 const LETTERS: Partial<Record<Page['name'], [string, string]>> = {
@@ -46,52 +35,6 @@ function factorsOf(work: Work, page: Page, head: number, at: Cell): Factors | un
         b: each((i) => right.cell[i * right.columns.length + offset + at.column]!),
         sum: result.cell[at.row * result.columns.length + at.column]!,
     };
-}
-
-function Bar({ value, largest, text }: { value: number; largest: number; text: string }) {
-    const size = largest > 0 ? Math.abs(value) / largest : 0;
-    return (
-        <td class="bar">
-            <span class="number">{text}</span>
-            <span class={`track ${value < 0 ? 'negative' : 'positive'}`} aria-hidden="true">
-                <i style={{ '--size': size }} />
-            </span>
-        </td>
-    );
-}
-
-function FactorTable({ f }: { f: Factors }) {
-    const product = f.a.map((a, i) => a * f.b[i]!);
-    const columns = [f.a, f.b, product].map((values) => ({ values, form: formOf(values), largest: Math.max(...values.map(Math.abs)) }));
-    const isLong = f.names.length > MOST_ROWS;
-    return (
-        <div class="scroll" {...(isLong && { tabIndex: 0, role: 'region', 'aria-label': f.of })}>
-            <table class="factors">
-                <thead>
-                    <tr>
-                        <td />
-                        <th scope="col">{f.left}</th>
-                        <th scope="col">{f.right}</th>
-                        <th scope="col">{`${f.left} × ${f.right}`}</th>
-                    </tr>
-                </thead>
-                <tbody>
-                    {f.names.map((name, i) => (
-                        <tr key={i}>
-                            <th scope="row"><bdi>{name}</bdi></th>
-                            {columns.map((c, j) => <Bar key={j} value={c.values[i]!} largest={c.largest} text={show(c.values[i]!, c.form)} />)}
-                        </tr>
-                    ))}
-                </tbody>
-                <tfoot>
-                    <tr>
-                        <th scope="row" colSpan={3}>{t.steps.sumOf}</th>
-                        <td class="bar"><b class="number">{show(f.sum)}</b></td>
-                    </tr>
-                </tfoot>
-            </table>
-        </div>
-    );
 }
 
 /** What the score becomes on its way to a share. */
@@ -150,7 +93,7 @@ export function Detail(p: { work: Work; page: Page; head: number; at: Cell }) {
         <section class="detail" aria-labelledby="detail-title">
             <h3 id="detail-title">{t.steps.detail(factors.of, show(factors.sum))}</h3>
             <div class="panels">
-                <FactorTable f={factors} />
+                <FactorTable f={factors} end={t.steps.sumOf} />
                 {isScore && <Chain {...p} />}
                 {isScore && <Shares {...p} />}
             </div>

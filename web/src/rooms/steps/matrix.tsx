@@ -7,7 +7,7 @@ import { numeralOn, palette, placing, type Rgb } from '../../ui/colors';
 import { Heatmap } from '../../ui/heatmap';
 import { say } from '../../ui/readout';
 import { useShown } from '../../ui/shown';
-import { type Form, formOf, readNumber, show, tidy } from './numbers';
+import { type Form, formOf, readNumber, show, tidy } from '../../ui/numerals';
 import { type Cell, nameOf, type View } from './pages';
 
 const MOST_CELLS = 600; // of a table; a larger matrix is drawn

@@ -2,7 +2,7 @@
 import type { Part, Statement } from '../../engine/types';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
-import { formOf, show } from './numbers';
+import { formOf, show } from '../../ui/numerals';
 import { viewOf } from './pages';
 import type { Work } from './work';
 

@@ -16,7 +16,7 @@ import { Detail } from './detail';
 import { withEdit } from './edits';
 import { type Marks, Matrix } from './matrix';
 import { Notes } from './notes';
-import { formOf, show } from './numbers';
+import { formOf, show } from '../../ui/numerals';
 import { type Cell, givenCell, nameOf, type Page, pickedCell, SCORE_LIKE, type View, viewOf } from './pages';
 import type { Work } from './work';
 

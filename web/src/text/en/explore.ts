@@ -105,7 +105,6 @@ export const explore = {
     layerName: (layer: number) => `Layer ${layer + 1}`,
     shiftTitle: 'How the layers move each word',
     shiftAbout: 'Circle: the word before the first layer. Tip: after the last. On the two axes along which these vectors differ most.',
-    shiftAxes: 'Each sentence has axes of its own.',
     before: (word: string) => `${word}, before`,
     gradientAbout: (word: string, isRandom: boolean) =>
         isRandom
@@ -119,6 +118,11 @@ export const explore = {
     keyBiasWhy:
         'The bias of the keys, b_k, adds the same number to every score of a row, and softmax does not change by that: its gradient is 0, but for rounding.',
     rowTitle: (word: string) => `“${word}” looks at`,
+    product: (query: string, key: string) => `Why “${query}” meets “${key}”: query times key`,
+    productAbout: 'Its score, place by place. Point at another cell to see that one.',
+    productMasked: 'Masked: the weight is 0 whatever the score.',
+    productEnd: 'sum, scaled: the score',
+    top: 'The ten largest as a table',
     unpin: 'Unpin',
     others: (n: number) => `and ${n} more`,
     entropyOf: (bits: number, most: number) => `Entropy ${bits.toFixed(1)} of ${most.toFixed(1)} bits`,
