@@ -35,7 +35,7 @@ export default defineConfig(({ mode }) => {
         base: './',
         resolve: { alias: { '#worker': worker } },
         define: { SINGLE_FILE: JSON.stringify(single) },
-        esbuild: { jsx: 'transform', jsxFactory: 'h', jsxFragment: 'Fragment', jsxInject: "import { h, Fragment } from 'preact'", legalComments: 'none' },
+        esbuild: { jsx: 'transform', jsxFactory: 'createElement', jsxFragment: 'Fragment', jsxInject: "import { createElement, Fragment } from 'preact'", legalComments: 'none' },
         worker: { format: 'iife' },
         server: { fs: { allow: ['..'] } }, // engine.wasm is in build/web
         build: {
