@@ -94,7 +94,7 @@ static void mix(const web_scene *s, const float *weights, float *mixed) {
 static attn_status put_rollout(const web_scene *s, const float *weights) {
     const size_t cells = (size_t)(s->n * s->n);
     float *rollout = web_put("rollout", WEB_F32, WEB_SHAPE(s->n, s->n));
-    float *mixed = web_put("scratch", WEB_F32, WEB_SHAPE(2, s->n, s->n));
+    float *mixed = web_scratch(2 * cells, sizeof *mixed);
     ATTN_TRY(web_result_status());
     float *before = mixed + cells;
     mix(s, weights, rollout);

@@ -6,11 +6,9 @@
 #include "models/transformer.h"
 #include "web_model.h"
 
-#include <stdlib.h>
-
 enum { BEST = 5 };
 
-/* One look at one model; all memory is released together. */
+/* One look at one model; all memory but the run's is scratch. */
 typedef struct look {
     const web_look_input *in;
     const attni_model *model;
@@ -25,10 +23,6 @@ typedef struct look {
     float *dweights;           /* (total) */
 } look;
 
-static attn_status no_memory(void) {
-    return attni_fail(&web_error, ATTN_E_MEMORY, "out of memory to look; try a shorter text");
-}
-
 static const float *weights_of(const look *k) {
     return k->weights ? k->weights : k->model->weights;
 }
@@ -39,8 +33,8 @@ static attn_status switch_off(look *k) {
     const attni_parameters *p = &k->model->parameters;
     const size_t head = (size_t)(c->d_k * c->d); /* rows of W_O of one head */
     if (k->in->n_off == 0) return ATTN_OK;
-    k->weights = malloc(p->total * sizeof *k->weights);
-    if (!k->weights) return no_memory();
+    k->weights = web_scratch(p->total, sizeof *k->weights);
+    ATTN_TRY(web_result_status());
     memcpy(k->weights, k->model->weights, p->total * sizeof *k->weights);
     for (int64_t l = 0; l < c->layers; l++)
         for (int64_t h = 0; h < c->heads; h++)
@@ -54,10 +48,10 @@ static attn_status forward(look *k) {
     const web_look_input *in = k->in;
     k->text = (attni_text){.B = 1, .n = in->n, .tokens = in->tokens, .n_asked = in->n};
     ATTN_TRY(attni_run_create_f32(&k->config, &k->text, &k->run, &web_error));
-    k->asked = calloc((size_t)in->n, sizeof *k->asked);
-    k->attention = calloc((size_t)k->config.layers, sizeof *k->attention);
-    if (web_needs_visible(in)) k->visible = malloc((size_t)(in->n * in->n));
-    if (!k->asked || !k->attention || (web_needs_visible(in) && !k->visible)) return no_memory();
+    k->asked = web_scratch((size_t)in->n, sizeof *k->asked);
+    k->attention = web_scratch((size_t)k->config.layers, sizeof *k->attention);
+    if (web_needs_visible(in)) k->visible = web_scratch((size_t)in->n, (size_t)in->n);
+    ATTN_TRY(web_result_status());
     for (int32_t i = 0; i < in->n; i++) k->asked[i] = i;
     if (k->visible) web_fill_visible(in, false, k->visible);
     k->text.asked = k->asked;
@@ -124,7 +118,7 @@ static attn_status set_loss(look *k) {
 
 static attn_status put_parameters(const look *k) {
     const attni_parameters *p = &k->model->parameters;
-    const char **name = calloc((size_t)p->n, sizeof *name);
+    const char **name = web_scratch((size_t)p->n, sizeof *name);
     double *norm = web_put("parameter_norms", WEB_F64, WEB_SHAPE(p->n));
     if (name && norm) {
         for (int i = 0; i < p->n; i++) {
@@ -133,15 +127,14 @@ static attn_status put_parameters(const look *k) {
         }
         web_put_texts("parameter_names", name, p->n);
     }
-    free(name);
-    return name ? web_result_status() : no_memory();
+    return web_result_status();
 }
 
 static attn_status differentiate(look *k) {
     const int64_t layers = k->config.layers;
-    k->gradient = calloc((size_t)layers, sizeof *k->gradient);
-    k->dweights = calloc(k->model->parameters.total, sizeof *k->dweights);
-    if (!k->gradient || !k->dweights) return no_memory();
+    k->gradient = web_scratch((size_t)layers, sizeof *k->gradient);
+    k->dweights = web_scratch(k->model->parameters.total, sizeof *k->dweights);
+    ATTN_TRY(web_result_status());
     ATTN_TRY(set_loss(k));
     ATTN_TRY(attni_transformer_backward_f32(web_ctx(), &k->run, weights_of(k), &k->text,
                                             k->dweights, &web_error));
@@ -182,11 +175,5 @@ EXPORT(look) web_look(double handle, const double *block) {
     k.config.temperature = in.temperature;
     const attn_status status = look_at(&k);
     attni_run_free_f32(&k.run);
-    free(k.asked);
-    free(k.visible);
-    free(k.weights);
-    free(k.attention);
-    free(k.gradient);
-    free(k.dweights);
     return status;
 }

@@ -206,7 +206,7 @@ static attn_status run(stack *s, const lab_words *words) {
     s->input = (attni_mha_input){.B = 1, .n_q = s->n, .n_k = s->n};
     ATTN_TRY(place(s, &used));
     s->memory = aligned_alloc(64, used * sizeof *s->memory);
-    s->visible = malloc((size_t)(s->n * s->n));
+    s->visible = web_scratch((size_t)s->n, (size_t)s->n);
     if (!s->memory || !s->visible) return no_memory();
     memset(s->memory, 0, used * sizeof *s->memory);
     ATTN_TRY(place(s, &used));
@@ -221,23 +221,16 @@ EXPORT(look_random) web_look_random(char *text, const double *how, const double 
     const web_look_input in = web_look_read(block);
     web_begin();
     if (!web_ctx()) return ATTN_E_MEMORY;
-    stack *s = calloc(1, sizeof *s);
-    char **word = calloc((size_t)in.n + 1, sizeof *word);
-    attn_status status = ATTN_OK;
-    if (s && word) {
-        for (int64_t i = 0; i < in.n; i++, text += strlen(text) + 1) word[i] = text;
-        s->in = &in;
-        s->n = in.n;
-        s->layers = (int64_t)how[0];
-        s->how = (lab_random){
-            .H = (int64_t)how[1], .d_model = (int64_t)how[2], .seed = (uint32_t)how[3]};
-        status = run(s, &(lab_words){.n = in.n, .word = word});
-        free(s->memory);
-        free(s->visible);
-    } else {
-        status = no_memory();
-    }
-    free(word);
-    free(s);
+    stack *s = web_scratch(1, sizeof *s);
+    char **word = web_scratch((size_t)in.n, sizeof *word);
+    ATTN_TRY(web_result_status());
+    for (int64_t i = 0; i < in.n; i++, text += strlen(text) + 1) word[i] = text;
+    s->in = &in;
+    s->n = in.n;
+    s->layers = (int64_t)how[0];
+    s->how =
+        (lab_random){.H = (int64_t)how[1], .d_model = (int64_t)how[2], .seed = (uint32_t)how[3]};
+    const attn_status status = run(s, &(lab_words){.n = in.n, .word = word});
+    free(s->memory);
     return status;
 }

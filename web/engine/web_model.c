@@ -109,14 +109,12 @@ EXPORT(header) web_header(const void *bytes, size_t size, double file_size) {
         return attni_fail(&web_error, ATTN_E_VALUE, "file: %g bytes, of which %zu were read",
                           file_size, size);
     ATTN_TRY(attni_safetensors_parse(bytes, whole, &file, &web_error));
-    const char **list = calloc(file.n_tensors + file.n_metadata + 1, sizeof *list);
+    const char **list = web_scratch(file.n_tensors + file.n_metadata, sizeof *list);
     if (list) {
         put_tensors(&file, list);
         put_metadata(&file, list);
     }
-    free(list);
     attni_safetensors_free(&file);
-    if (!list) return attni_fail(&web_error, ATTN_E_MEMORY, "out of memory for the header");
     web_put_text("problem", size < whole ? "not read to its end" : problem_of(bytes, size));
     return web_result_status();
 }
@@ -152,21 +150,13 @@ EXPORT(tokenize) web_tokenize(double handle, const char *text) {
     const attni_model *model = web_model(handle);
     if (!model) return ATTN_E_VALUE;
     const size_t most = strlen(text) + 1; /* words, and their letters when each is ended by 0 */
-    char *letters = malloc(2 * most);
-    const char **word = calloc(most, sizeof *word);
-    int32_t *token = calloc(most, sizeof *token);
-    attn_status status = ATTN_OK;
-    if (letters && word && token) {
-        const int64_t n = cut(model, text, letters, word, token);
-        int32_t *tokens = web_put("tokens", WEB_I32, WEB_SHAPE(n));
-        if (tokens) memcpy(tokens, token, (size_t)n * sizeof *tokens);
-        web_put_texts("words", word, n);
-        status = web_result_status();
-    } else {
-        status = attni_fail(&web_error, ATTN_E_MEMORY, "out of memory for the words");
-    }
-    free(letters);
-    free(word);
-    free(token);
-    return status;
+    char *letters = web_scratch(most, 2);
+    const char **word = web_scratch(most, sizeof *word);
+    int32_t *token = web_scratch(most, sizeof *token);
+    ATTN_TRY(web_result_status());
+    const int64_t n = cut(model, text, letters, word, token);
+    int32_t *tokens = web_put("tokens", WEB_I32, WEB_SHAPE(n));
+    if (tokens) memcpy(tokens, token, (size_t)n * sizeof *tokens);
+    web_put_texts("words", word, n);
+    return web_result_status();
 }

@@ -51,6 +51,8 @@ void *web_put(const char *name, web_kind kind, web_shape shape) {
     return put_bytes(name, kind, shape, bytes);
 }
 
+void *web_scratch(size_t n, size_t size) { return put_bytes("", WEB_U8, (web_shape){0}, n * size); }
+
 void web_put_number(const char *name, double number) {
     double *cell = web_put(name, WEB_F64, (web_shape){0});
     if (cell) *cell = number;

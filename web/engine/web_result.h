@@ -29,6 +29,8 @@ typedef struct web_shape {
 void web_begin(void);
 /* Memory that stays until the next call: zeroes, or NULL. */
 void *web_put(const char *name, web_kind kind, web_shape shape);
+/* The same, not a result: n * size bytes that no caller need free. */
+void *web_scratch(size_t n, size_t size);
 void web_put_number(const char *name, double number);
 void web_put_text(const char *name, const char *text);
 void web_put_texts(const char *name, const char *const *text, int64_t n);

@@ -59,7 +59,7 @@ EXPORT(principal) web_principal(const float *rows, double n_rows, double width) 
     const int64_t n = (int64_t)n_rows, d = (int64_t)width;
     web_begin();
     float *points = web_put("points", WEB_F32, WEB_SHAPE(n, 2));
-    double *centred = web_put("scratch", WEB_F64, WEB_SHAPE(n + 2 + d, d));
+    double *centred = web_scratch((size_t)((n + 2 + d) * d), sizeof *centred);
     ATTN_TRY(web_result_status());
     double *axis = centred + n * d, *next = axis + d, *covariance = next + d;
     centre(rows, n, d, centred);
