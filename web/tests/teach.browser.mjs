@@ -27,6 +27,20 @@ async function clean(page, what) {
 const share = async (page, word) =>
     parseFloat((await page.locator('.chip', { hasText: new RegExp(`^${word}<?[\\d.]+ %$`) }).locator('small').innerText()).replace('<', ''));
 
+/** Three directions beside the scores, with a problem that has them; the derivation unfolds beside the scale. */
+export async function the_card_shows_directions_and_derives({ page, base }) {
+    await open(page, base, '#1?room=steps&steps.step=4');
+    await page.locator('.directions figure').nth(2).waitFor();
+    await page.getByRole('button', { name: 'One query, three keys' }).click();
+    await page.waitForSelector('.badge.hand');
+    const scores = await page.locator('[data-part=scores] tbody tr').first().locator('td').allInnerTexts();
+    assert.deepEqual(scores.map((x) => Number(x.replace('−', '-'))), [1, 0, -1]);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Why the variance is d_k').click();
+    await page.locator('.more math').nth(2).waitFor();
+    await clean(page, 'derivation');
+}
+
 export async function the_story_turns_attention({ page, base }) {
     await open(page, base);
     await page.waitForSelector('.chip.focus');

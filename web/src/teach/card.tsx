@@ -25,6 +25,39 @@ function TryThis({ at }: { at: Place }) {
     );
 }
 
+/** Two arrows of one length, turned by a quarter each time. */
+function Directions() {
+    const arrow = (name: string, degrees: number) => (
+        <g class={name} transform={`rotate(${-degrees})`}>
+            <path d="M0 0H26M20 -5L27 0L20 5" />
+        </g>
+    );
+    return (
+        <div class="directions">
+            {t.teach.directions.map((label, i) => (
+                <figure key={i}>
+                    <svg viewBox="-32 -32 64 48" aria-hidden="true">
+                        {arrow('k', i === 0 ? -8 : 90 * i)}
+                        {arrow('q', i === 0 ? 8 : 0)}
+                    </svg>
+                    <figcaption>{label}</figcaption>
+                </figure>
+            ))}
+        </div>
+    );
+}
+
+function More({ at }: { at: Place }) {
+    const more = t.teach.more[at];
+    if (!more) return null;
+    return (
+        <details class="more">
+            <summary>{more.title}</summary>
+            {more.lines.map((line) => (line.startsWith('$') ? <Formula key={line} text={line.slice(1)} /> : <p key={line}>{line}</p>))}
+        </details>
+    );
+}
+
 export function Card({ state }: { state: State }) {
     const at = usePlace(state);
     const { see, formulas } = t.teach.card[at];
@@ -35,6 +68,8 @@ export function Card({ state }: { state: State }) {
             {formulas.map((text) => (
                 <Formula key={text} text={text} />
             ))}
+            {at === 'scores' && <Directions />}
+            <More key={at} at={at} />
             <TryThis at={at} />
             <Quiz at={at} />
             <button class="link" onClick={() => openHelp('glossary')}>

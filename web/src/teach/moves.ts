@@ -59,6 +59,7 @@ export const MOVES = {
     dot: steps('004', 4, { row: 2, column: 3 }),
     softmax: steps('004', 7),
     output: steps('004', 8),
+    angles: steps('001', 1, { row: 0, column: 0, edits: 'q:0,0=1;q:0,1=0;k:0,0=1;k:0,1=0;k:1,0=0;k:1,1=1;k:2,0=-1;k:2,1=0' }),
     symmetric: steps('002-plain', 2),
     unscaled: { ...steps('002-scaling', 4), scale: 'none' },
     scaled: steps('002-scaling', 4),

@@ -28,6 +28,35 @@ export const teach = {
             ': made-up sentences, 64 at a time, some hundred times; each time it had to say which noun “it” is and its colour, and its numbers were corrected. Then it was right about sentences it had never seen. In Train you can watch one learn. Nothing here can break: Undo takes everything back.',
         ],
     },
+    /** Below the card, folded; a line that begins with $ is a formula. */
+    more: {
+        scaled: {
+            title: 'Why the variance is d_k',
+            lines: [
+                'Let all components of q and k be independent, with mean 0 and variance 1. One product then has mean 0 and variance',
+                '$Var(q_i k_i) = E (q_i^2) E (k_i^2) = 1',
+                'The score adds up d_k of them, and variances of independent numbers add:',
+                '$Var(q · k) = sum_i Var(q_i k_i) = d_k',
+                'Divided by a number c, a variance falls by c². So √d_k gives 1 at any size; no scaling leaves d_k; dividing by d_k leaves',
+                '$1 / d_k',
+            ],
+        },
+        masked: {
+            title: 'When to mask',
+            lines: [
+                'BERT, which reads whole texts: no mask. GPT, which predicts the next word: causal. T5: none in the encoder, causal in the decoder, which also reads the encoder, all of it.',
+                'Padding is masked everywhere: it is no word.',
+            ],
+        },
+        output: {
+            title: 'Self and cross',
+            lines: [
+                'Here queries, keys and values come from the same tokens: self-attention.',
+                'In cross-attention one text asks and another answers: the French “chat” asks, the English “cat” has key and value; or a picture asks and its caption answers. The arithmetic is the same.',
+            ],
+        },
+    } as Record<string, { title: string; lines: string[] }>,
+    directions: ['the same way: the largest score', 'at right angles: 0', 'opposite ways: the smallest'],
     card: {
         explore: {
             see: 'A row is a word that asks, a column a word that is looked at. The cells of a row sum to 1: in these shares the word takes from all others.',
@@ -91,7 +120,7 @@ export const teach = {
         scores: {
             see: 'One number for each pair: multiply place by place and add up. Large where query and key point the same way, 0 at right angles, negative where they oppose.',
             formulas: ['s_ij = q_i · k_j'],
-            try: { dot: '“apple” on “phones”, factor by factor', symmetric: 'Scores without projections: a symmetric table' },
+            try: { angles: 'One query, three keys of length 1: see the scores', dot: '“apple” on “phones”, factor by factor', symmetric: 'Scores without projections: a symmetric table' },
         },
         scaled: {
             see: 'With independent components of variance 1, q·k has variance d_k; divided by √d_k, it has 1. So the start does not depend on d_k. (Without it learning is harder, not impossible.)',
