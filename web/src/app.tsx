@@ -4,10 +4,9 @@ import { useEffect } from 'preact/hooks';
 import { ROOMS, type Room, type State } from './state/state';
 import { store, useStore } from './state/store';
 import { Card } from './teach/card';
-import { Help } from './teach/help';
-import { Slides } from './teach/slides';
+import { useShortcuts } from './teach/keys';
+import { help, tour } from './teach/opened';
 import { Story } from './teach/story';
-import { Tour } from './teach/tour';
 import * as t from './text/en';
 import { later } from './ui/later';
 import { Readout } from './ui/readout';
@@ -21,11 +20,16 @@ const PAGES = {
     cost: later(() => import('./rooms/cost/cost').then((m) => m.Cost)),
 } satisfies Record<Room, unknown>;
 
+const guide = () => import('./teach/guide');
+const Help = later(() => guide().then((m) => m.Help));
+const Slides = later(() => guide().then((m) => m.Slides));
+const Tour = later(() => guide().then((m) => m.Tour));
+
 /** The room that is visited; then, when there is nothing else to do, the others: they open at once, also offline. */
 export async function loadRooms(): Promise<void> {
     await PAGES[store.get().room].load().catch(() => undefined); // the page says so
     const idle = window.requestIdleCallback ?? setTimeout;
-    idle(() => ROOMS.forEach((room) => void PAGES[room].load().catch(() => undefined)));
+    idle(() => [...Object.values(PAGES), Help, Slides, Tour].forEach((part) => void part.load().catch(() => undefined)));
 }
 
 function Tabs({ state }: { state: State }) {
@@ -71,6 +75,9 @@ function useAppearance(state: State) {
 export function App() {
     const state = useStore();
     useAppearance(state);
+    useShortcuts();
+    const topic = help.use();
+    const tourNumber = tour.use();
     const Page = PAGES[state.room];
     return (
         <>
@@ -85,7 +92,7 @@ export function App() {
             <div class="layout">
                 <main>
                     {state.room === 'explore' && !state.present && <Story state={state} />}
-                    <Slides state={state} />
+                    {state.present && <Slides state={state} />}
                     <div id="room" role="tabpanel" aria-labelledby={`tab-${state.room}`} tabIndex={-1}>
                         <Page state={state} />
                     </div>
@@ -93,8 +100,8 @@ export function App() {
                 {!state.present && <Card state={state} />}
             </div>
             <Readout />
-            <Tour />
-            <Help />
+            {tourNumber && <Tour key={tourNumber} onEnd={tour.close} />}
+            {topic && <Help topic={topic} onEnd={help.close} />}
         </>
     );
 }

@@ -1,9 +1,9 @@
 // card.tsx - the side card: what the room shows, in Steps the step; its formula, something to try, a quiz.
 import type { State } from '../state/state';
 import * as t from '../text/en';
-import { openHelp } from './help';
 import { Formula } from './math';
 import { go, MOVES, type MoveName } from './moves';
+import { help } from './opened';
 import { type Place, usePlace } from './place';
 import { Quiz } from './quiz';
 import './teach.css';
@@ -63,7 +63,7 @@ export function Card({ state }: { state: State }) {
     const { see, formulas } = t.teach.card[at];
     return (
         <aside class="card" aria-label={t.teach.about}>
-            <h2>{state.room === 'steps' ? t.steps.page[at as keyof typeof t.steps.page] : t.room[state.room].name}</h2>
+            <h2>{state.room === 'steps' ? t.pages[at as keyof typeof t.pages] : t.room[state.room].name}</h2>
             <p>{see}</p>
             {formulas.map((text) => (
                 <Formula key={text} text={text} />
@@ -72,7 +72,7 @@ export function Card({ state }: { state: State }) {
             <More key={at} at={at} />
             <TryThis at={at} />
             <Quiz at={at} />
-            <button class="link" onClick={() => openHelp('glossary')}>
+            <button class="link" onClick={() => help.open('glossary')}>
                 {t.teach.glossary}
             </button>
         </aside>

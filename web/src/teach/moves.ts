@@ -81,3 +81,16 @@ export const MOVES = {
 } satisfies Record<string, Move>;
 
 export type MoveName = keyof typeof MOVES;
+
+/** The states of the slides, in the order of their texts. */
+export const DECK: MoveName[] = ['tired', 'queries', 'dot', 'unscaled', 'mask', 'softmax', 'allHeads', 'learn', 'square', 'noOrder'];
+
+export function turnTo(slide: number): void {
+    const to = Math.min(Math.max(slide, 0), DECK.length - 1);
+    go({ ...MOVES[DECK[to]!], present: true, slide: to });
+}
+
+export function setPresent(on: boolean): void {
+    if (on) turnTo(0);
+    else store.set((s) => void (s.present = false));
+}

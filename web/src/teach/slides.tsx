@@ -1,47 +1,33 @@
 // slides.tsx - present mode for lectures: a deck of states with one takeaway each, above the room, in large
 // type. Arrow keys and the page keys of a clicker move through it, Escape ends it.
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import type { State } from '../state/state';
 import { store } from '../state/store';
 import * as t from '../text/en';
 import { isTyping } from '../ui/typing';
-import { go, type MoveName, MOVES } from './moves';
+import { DECK, setPresent, turnTo } from './moves';
 
-/** The states of the deck, in the order of its texts. */
-const DECK: MoveName[] = ['tired', 'queries', 'dot', 'unscaled', 'mask', 'softmax', 'allHeads', 'learn', 'square', 'noOrder'];
 const KEYS: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, PageDown: 1, PageUp: -1 };
 
-function turnTo(slide: number): void {
-    const to = Math.min(Math.max(slide, 0), DECK.length - 1);
-    go({ ...MOVES[DECK[to]!], present: true, slide: to });
-}
-
-export function setPresent(on: boolean): void {
-    if (on) turnTo(0);
-    else store.set((s) => void (s.present = false));
-}
-
 /** Who has the focus keeps the arrows it needs; the page keys are the clicker's. */
-function useDeckKeys({ present, slide }: State): void {
-    useEffect(() => {
-        if (!present) return;
+function useDeckKeys(): void {
+    useLayoutEffect(() => { // the keys work from the moment that the slide is seen
         const key = (event: KeyboardEvent) => {
             if (isTyping(event) || document.querySelector('dialog[open]')) return;
             const by = KEYS[event.key];
             const isNeeded = (event.target as Element).closest?.('input, td, [role=tab], [role=grid]');
             if (event.key === 'Escape' && !isNeeded) setPresent(false);
-            else if (by && (event.key.startsWith('Page') || !isNeeded)) turnTo(slide + by);
+            else if (by && (event.key.startsWith('Page') || !isNeeded)) turnTo(store.get().slide + by);
             else return;
             event.preventDefault();
         };
         window.addEventListener('keydown', key, true); // before the room takes the arrows for itself
         return () => window.removeEventListener('keydown', key, true);
-    }, [present, slide]);
+    }, []);
 }
 
 export function Slides({ state }: { state: State }) {
-    useDeckKeys(state);
-    if (!state.present) return null;
+    useDeckKeys();
     const text = t.slides;
     const [title, takeaway] = text.deck[state.slide]!;
     return (

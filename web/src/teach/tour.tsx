@@ -3,8 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { store } from '../state/store';
 import * as t from '../text/en';
-import { go, MOVES, type MoveName } from './moves';
-import { setPresent } from './slides';
+import { go, MOVES, type MoveName, setPresent } from './moves';
 
 /** For each stop of the text: the state, and what is framed, the first of these that is there. */
 const STOPS: { move: MoveName; frame: string }[] = [
@@ -18,14 +17,10 @@ const STOPS: { move: MoveName; frame: string }[] = [
     { move: 'tired', frame: '.card' },
 ];
 
-let start = () => {};
-export const startTour = () => start();
-
 /** Keeps the frame around the element, which may arrive late, move or go. */
-function useFrame(stop: number | null) {
+function useFrame(stop: number) {
     const frame = useRef<HTMLDivElement>(null);
     useEffect(() => {
-        if (stop === null) return;
         const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
         let shown: Element | null = null;
         let request = 0;
@@ -44,42 +39,29 @@ function useFrame(stop: number | null) {
     return frame;
 }
 
-function useEscape(isOn: boolean, end: () => void) {
-    useEffect(() => {
-        if (!isOn) return;
-        const key = (event: KeyboardEvent) => event.key === 'Escape' && !event.defaultPrevented && end();
-        window.addEventListener('keydown', key);
-        return () => window.removeEventListener('keydown', key);
-    }, [isOn]);
-}
-
-export function Tour() {
-    const [stop, setStop] = useState<number | null>(null);
+export function Tour({ onEnd }: { onEnd: () => void }) {
+    const [stop, setStop] = useState(0);
     const dialog = useRef<HTMLDialogElement>(null);
-    const before = useRef<Element | null>(null);
     const frame = useFrame(stop);
     const text = t.tour;
     const visit = (to: number) => {
-        if (to >= STOPS.length) return end();
+        if (to >= STOPS.length) return onEnd();
         go(MOVES[STOPS[Math.max(to, 0)]!.move]);
         setStop(Math.max(to, 0));
     };
-    const end = () => {
-        setStop(null);
-        (before.current as HTMLElement | null)?.focus();
-    };
-    start = () => {
-        if (store.get().present) setPresent(false);
-        before.current = document.activeElement;
-        visit(0);
-    };
-    useEscape(stop !== null, end);
     useEffect(() => {
-        if (stop === null) return;
+        const before = document.activeElement as HTMLElement | null;
+        const key = (event: KeyboardEvent) => event.key === 'Escape' && !event.defaultPrevented && onEnd();
+        if (store.get().present) setPresent(false);
+        visit(0);
         dialog.current!.show();
         dialog.current!.querySelector<HTMLElement>('.primary')!.focus();
-    }, [stop === null]);
-    if (stop === null) return null;
+        window.addEventListener('keydown', key);
+        return () => {
+            window.removeEventListener('keydown', key);
+            before?.focus();
+        };
+    }, []);
     const arrows = (event: KeyboardEvent) => {
         const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
         if (by === 0) return;
@@ -98,7 +80,7 @@ export function Tour() {
                 <button class="primary" onClick={() => visit(stop + 1)}>
                     {stop === STOPS.length - 1 ? text.done : text.next}
                 </button>
-                <button class="link" onClick={end}>
+                <button class="link" onClick={onEnd}>
                     {text.end}
                 </button>
             </dialog>

@@ -2,9 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { State } from '../state/state';
 import { store } from '../state/store';
-import { openHelp } from '../teach/help';
-import { setPresent } from '../teach/slides';
-import { startTour } from '../teach/tour';
+import { setPresent } from '../teach/moves';
+import { help, startTour } from '../teach/opened';
 import * as t from '../text/en';
 import { isTyping } from './typing';
 
@@ -58,7 +57,7 @@ export function Toolbar({ state }: { state: State }) {
             </button>
             <Share />
             <button onClick={startTour}>{t.teach.tour}</button>
-            <button title="?" onClick={() => openHelp('keys')}>
+            <button title="?" onClick={() => help.open('keys')}>
                 {t.teach.keys}
             </button>
         </div>

@@ -5,7 +5,7 @@ import * as t from '../../text/en';
 import type { Given } from './edits';
 import type { Work } from './work';
 
-export type PageName = keyof typeof t.steps.page;
+export type PageName = keyof typeof t.pages;
 
 export interface Page {
     name: PageName;

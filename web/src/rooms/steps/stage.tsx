@@ -41,7 +41,7 @@ function Head({ work, page }: { work: Work; page: Page }) {
     const formulas = page.results.map((part) => work.steps.step[part]!.formula).filter((text) => text !== 'given');
     return (
         <div class="head">
-            <h2>{t.steps.page[page.name]}</h2>
+            <h2>{t.pages[page.name]}</h2>
             {formulas.map((text) => <Formula key={text} text={text.replace('..', '…')} />)}
             <span class="quiet">{t.steps.shape(heads, rows, columns)}</span>
             <span class="quiet">{t.steps.flops(step.flops)}</span>
@@ -140,7 +140,7 @@ function pick(at: Cell | null): void {
 
 /** What the readout says of the step, or of the picked cell of it. */
 function inWords(work: Work, page: Page, head: number, at: Cell): string {
-    if (!SCORE_LIKE.includes(page.results[0]!)) return `${t.steps.page[page.name]}. ${sentenceOf(work, page)}`;
+    if (!SCORE_LIKE.includes(page.results[0]!)) return `${t.pages[page.name]}. ${sentenceOf(work, page)}`;
     const weight = viewOf(work, 'weights', head).cell[at.row * work.keys.length + at.column]!;
     return t.steps.looks(work.queries[at.row]!, work.keys[at.column]!, t.percent(weight));
 }

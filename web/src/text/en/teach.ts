@@ -1,4 +1,4 @@
-// teach.ts - strings of what explains the rooms: story and side card.
+// teach.ts - strings of what explains the rooms: story, side card and quiz.
 
 export const teach = {
     about: 'About what you see',
@@ -153,4 +153,50 @@ export const teach = {
             try: { tired: 'On to a trained model' },
         },
     },
+};
+
+/** Of Steps. */
+export const pages = {
+    tokens: 'Tokens as numbers',
+    queries: 'Queries',
+    keys: 'Keys',
+    values: 'Values',
+    given: 'Queries, keys, values',
+    scores: 'Scores',
+    scaled: 'Scale',
+    masked: 'Mask',
+    weights: 'Softmax',
+    output: 'Weighted values',
+    concat: 'Heads side by side',
+    result: 'Output projection',
+};
+
+export const quiz = {
+    title: 'Quiz',
+    check: 'Check',
+    next: 'Another question',
+    right: 'Right.',
+    wrong: 'Not so.',
+    choose: 'Choose an answer first.',
+    look: 'Look at the room: ',
+    show: 'Go there',
+    blank: (k: number) => `blank ${k}`,
+    score: (right: number, asked: number, all: number) => `Right at the first try: ${right} of ${asked} answered (${all} in all).`,
+    /** What to see in the room after a wrong answer, by number. */
+    see: {
+        1: 'no projections. The table is symmetric: “love” on “cats” is “cats” on “love”. Two matrices undo that.',
+        2: 'scores 30, 25, −10, 5 at d_k = 64, not scaled: 0.993 of the weight is on one key. Tick “Divide by √d_k”: 0.631.',
+        3: 'row i is open up to column i; hatched is what comes after.',
+        4: 'each row sums to 1, at its right. A column sums to anything.',
+        5: 'masked cells are 0, and each row still sums to 1: minus infinity came before softmax.',
+        6: 'all keys but one are hidden, and that one gets 100 %. Were it hidden too, plain softmax would be 0/0; the answer here is zeros.',
+        7: 'n = 512, and beside it twice n: the operations of attention go from 67,108,864 to 268,435,456, times 4.',
+        8: 'n = 4096, d = 64: the weights take 64 MiB, everything 68 MiB.',
+        9: '1 was added to every number of K, as b_K might. All scores of a row moved alike; the weights are still 0.401, 0.401, 0.198.',
+        10: 'column 1 is seen by every row, the last column by one. Gradient comes back the same way.',
+        11: 'the outputs of “man bites dog”. Type “dog bites man”: the same rows, in another order.',
+        12: 'n = 16,384: weights of 1 GiB that are never stored; the flops are the same.',
+        13: 'this query is 64 ones: size 1 makes a length of 8. With lengths of 1, q·k is 64 times smaller.',
+        14: 'temperature 0.001: two equal scores share, 0.5 and 0.5.',
+    } as Record<number, string>,
 };
