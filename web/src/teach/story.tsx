@@ -24,7 +24,7 @@ export function Story({ state }: { state: State }) {
             <summary>
                 <h2>{text.title}</h2>
             </summary>
-            <p class="line">
+            <p class="told">
                 {text.before}
                 <b>{text.it}</b>
                 {text.was}

@@ -51,7 +51,7 @@ function Length({ cost }: { cost: Settings }) {
 export function Cost({ state }: { state: State }) {
     const { cost, seed } = state;
     return (
-        <div class="cost">
+        <div class="room cost">
             <h2>{t.cost.title}</h2>
             <p class="intro">{t.cost.intro}</p>
             <Controls cost={cost} />

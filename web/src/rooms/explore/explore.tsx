@@ -147,7 +147,7 @@ export function Explore({ state }: { state: State }) {
         if (event.key === 'Escape' && token >= 0) pin(-1);
     };
     return (
-        <div class="explore" onKeyDown={letGo}>
+        <div class="room explore" onKeyDown={letGo}>
             <Inputs state={state} />
             <Trouble state={state} reading={reading} />
             {words}

@@ -58,7 +58,7 @@ export function Models({ state }: { state: State }) {
     const version = useVersion();
     const names = [...BUNDLED.map((b) => b.name), ...['trained', 'file'].filter((name) => keptModel(name))];
     return (
-        <div class="models">
+        <div class="room models">
             <h2>{words.title}</h2>
             <p class="intro">{words.intro}</p>
             {names.length === 0 && <p>{words.none}</p>}

@@ -193,7 +193,7 @@ function Room({ state, tasks }: { state: State; tasks: TaskInfo[] }) {
         [state, drawing, viewing],
     );
     return (
-        <div class="train" data-phase={trainer.phase} data-ended={trainer.ended} data-step={trainer.step} data-speed={trainer.speed}>
+        <div class="room train" data-phase={trainer.phase} data-ended={trainer.ended} data-step={trainer.step} data-speed={trainer.speed}>
             <Transport input={input} stopAt={state.train.stopAt} />
             {settings}
             <div class="now">
