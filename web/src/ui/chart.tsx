@@ -1,6 +1,7 @@
 // chart.tsx - lines over axes, as SVG, so that it can be saved as it is. Series differ by colour and
 // by dash; a hidden table has the same numbers for screen readers.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
+import { useWidth } from './hooks';
 import { type Axis, type Scale, scaleOf, tickText } from './ticks';
 
 export interface Series {
@@ -165,12 +166,7 @@ function Table({ p }: { p: ChartProps }) {
 
 export function Chart(p: ChartProps) {
     const box = useRef<HTMLElement>(null);
-    const [width, setWidth] = useState(480);
-    useEffect(() => {
-        const observer = new ResizeObserver(([entry]) => setWidth(Math.max(160, entry!.contentRect.width)));
-        observer.observe(box.current!);
-        return () => observer.disconnect();
-    }, []);
+    const width = Math.max(160, useWidth(box, 480));
     const f = frameOf(p, width, p.height ?? 240);
     return (
         <figure class="chart" ref={box}>

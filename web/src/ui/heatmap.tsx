@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Colors, Range } from '../state/state';
 import { isDark, numeralOn, palette, placing, type Rgb } from './colors';
-import { useDark } from './hooks';
+import { useDark, useWidth } from './hooks';
 import { useShown } from './shown';
 
 export interface Place {
@@ -174,16 +174,22 @@ export function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: L
     for (const place of [p.picked, current]) if (place) frame(place.row, place.column, 1, css('--ink'), 2);
 }
 
-function paint(canvas: HTMLCanvasElement, p: HeatmapProps, at: Layout, current: Place | null): void {
+/** A clear canvas of this size, to be drawn on in CSS pixels. */
+export function penOn(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
     const ratio = window.devicePixelRatio || 1;
-    const [width, height] = [Math.round(at.width * ratio), Math.round(at.height * ratio)];
-    if (canvas.width !== width || canvas.height !== height) {
-        Object.assign(canvas, { width, height });
-        Object.assign(canvas.style, { width: `${at.width}px`, height: `${at.height}px` });
+    const size = { width: Math.round(width * ratio), height: Math.round(height * ratio) };
+    if (canvas.width !== size.width || canvas.height !== size.height) {
+        Object.assign(canvas, size);
+        Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
     }
     const pen = canvas.getContext('2d')!;
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, at.width, at.height);
+    pen.clearRect(0, 0, width, height);
+    return pen;
+}
+
+function paint(canvas: HTMLCanvasElement, p: HeatmapProps, at: Layout, current: Place | null): void {
+    const pen = penOn(canvas, at.width, at.height);
     paintCells(pen, p, at);
     paintHatching(pen, p, at);
     paintNames(pen, p, at);
@@ -212,15 +218,9 @@ export function Heatmap(p: HeatmapProps) {
     useDark(); // draws again when the theme changes
     const box = useRef<HTMLDivElement>(null);
     const canvas = useRef<HTMLCanvasElement>(null);
-    const [room, setRoom] = useState(600);
     const [current, setCurrent] = useState<Place | null>(null); // where the keyboard is
-    const at = layOut(p, room);
+    const at = layOut(p, useWidth(box, 600));
 
-    useEffect(() => {
-        const observer = new ResizeObserver(([entry]) => setRoom(entry!.contentRect.width));
-        observer.observe(box.current!);
-        return () => observer.disconnect();
-    }, []);
     useEffect(() => paint(canvas.current!, p, at, current));
 
     const placeOf = (event: MouseEvent): Place | null => {

@@ -1,9 +1,9 @@
 // growth.tsx - what grows with the length of the text, and what does not: a table of now and twice as
 // long, the pairs of longer texts, and three charts with both axes by powers.
 import * as t from '../../text/en';
-import { Badge } from '../../ui/badge';
 import { Chart, type Series } from '../../ui/chart';
-import { Export, type Table } from '../../ui/export';
+import type { Table } from '../../ui/export';
+import { Foot } from '../../ui/foot';
 import { byteText, countText, flopText } from '../../ui/units';
 import { type Count, type Counts, costCommand, D_MODEL, figureCommand, lengthOfEqualWork, lengthOfShare, type Settings } from './counts';
 import { Picture } from './picture';
@@ -68,11 +68,7 @@ export function Growth({ counts: { now, twice, words: longer }, set }: { counts:
             <p>{words.story}</p>
             <Words counts={longer} />
             <p class="quiet">{words.words.about}</p>
-            <div class="foot">
-                <Badge from={{ kind: 'formula' }} />
-                <code>{costCommand(set)}</code>
-                <Export name="cost-growth" table={table} command={costCommand(set)} />
-            </div>
+            <Foot name="cost-growth" from={{ kind: 'formula' }} table={table} command={costCommand(set)} showsCommand />
         </section>
     );
 }

@@ -4,7 +4,7 @@ import { engine } from '../../engine/client';
 import type { Scale, Sharpness, Tensor } from '../../engine/types';
 import type { Colors } from '../../state/state';
 import * as t from '../../text/en';
-import { isDark, palette } from '../../ui/colors';
+import { ColorBar } from '../../ui/color-bar';
 import type { Table } from '../../ui/export';
 import { css, Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';
 import { say } from '../../ui/readout';
@@ -82,23 +82,6 @@ function sheet(found: Size[], colors: Colors): HTMLCanvasElement {
     return canvas;
 }
 
-/** The colours of the weights from 0 to 1. */
-function Legend({ colors }: { colors: Colors }) {
-    const paint = (canvas: HTMLCanvasElement | null) => {
-        const pen = canvas?.getContext('2d');
-        palette('weights', colors, isDark()).forEach((rgb, i) => {
-            if (!pen) return;
-            pen.fillStyle = `rgb(${rgb})`;
-            pen.fillRect(i, 0, 1, 1);
-        });
-    };
-    return (
-        <span class="scale">
-            0 <canvas ref={paint} width="256" height="1" aria-hidden="true" /> 1
-        </span>
-    );
-}
-
 export function MapsView({ seed, colors }: { seed: number; colors: Colors }) {
     const { found } = useAnswer(String(seed), () => ask(seed));
     if (!found) return null;
@@ -112,7 +95,7 @@ export function MapsView({ seed, colors }: { seed: number; colors: Colors }) {
         >
             <h3>{words.title}</h3>
             <p>
-                {words.about} <Legend colors={colors} />
+                {words.about} 0 <ColorBar colors={colors} /> 1
             </p>
             <div class="maps">
                 {ORDER.map((scale) => (

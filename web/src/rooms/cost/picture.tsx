@@ -1,8 +1,9 @@
 // picture.tsx - what stands under every picture of the room: where its numbers come from, the command
 // that gives the same, and the ways to take them away.
 import type { ComponentChildren } from 'preact';
-import { Badge, type Provenance } from '../../ui/badge';
-import { Export, type Table } from '../../ui/export';
+import type { Provenance } from '../../ui/badge';
+import type { Table } from '../../ui/export';
+import { Foot } from '../../ui/foot';
 
 interface PictureProps {
     id: string;
@@ -19,11 +20,7 @@ export function Picture(p: PictureProps) {
     return (
         <section id={p.id} class="panel">
             {p.children}
-            <div class="foot">
-                <Badge from={p.from} />
-                <code>{p.command}</code>
-                <Export name={p.id} table={p.table} picture={p.picture ?? chart} command={p.command} />
-            </div>
+            <Foot name={p.id} from={p.from} table={p.table} picture={p.picture ?? chart} command={p.command} showsCommand />
         </section>
     );
 }

@@ -3,8 +3,8 @@
 import { useRef } from 'preact/hooks';
 import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';
+import { Foot } from '../../ui/foot';
 import { useWidth } from '../../ui/hooks';
-import { Foot } from './foot';
 import type { Side } from './look';
 import { weightTable } from './map';
 import type { Matrix } from './numbers';

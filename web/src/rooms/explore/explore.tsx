@@ -71,7 +71,7 @@ function Picture(p: { state: State; reading: Reading; scene: Scene; dark: boolea
     // not drawn again while the pointer moves or a slider waits for the engine
     const shown = isMap ? pinned : focus;
     const drawn = useMemo(
-        () => <View state={state} scene={scene} focus={shown} dark={dark} onHover={onHover} />,
+        () => <View state={state} scene={scene} focus={shown} onHover={onHover} />,
         [scene, shown, dark, view, colors, range, state.layer, state.head],
     );
     const sentence = sentenceOf(scene, focus);

@@ -2,8 +2,8 @@
 // mask, and on each parameter.
 import { useRef } from 'preact/hooks';
 import * as t from '../../text/en';
+import { Foot } from '../../ui/foot';
 import { Bars } from './bars';
-import { Foot } from './foot';
 import { answerAt } from './look';
 import { largest } from './numbers';
 import type { ViewProps } from './scene';

@@ -4,9 +4,9 @@ import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';
-import { type HeatmapProps, type Layout, paintCells, paintHatching, paintMarks } from '../../ui/heatmap';
+import { Foot } from '../../ui/foot';
+import { type HeatmapProps, type Layout, paintCells, paintHatching, paintMarks, penOn } from '../../ui/heatmap';
 import { useWidth } from '../../ui/hooks';
-import { Foot } from './foot';
 import type { Side } from './look';
 import { Legend } from './map';
 import type { ViewProps } from './scene';
@@ -20,7 +20,6 @@ interface HeadsProps {
     side: Side;
     state: State;
     focus: number;
-    dark: boolean;
     from: Provenance;
     title: string;
     id: string;
@@ -36,15 +35,8 @@ function mapOf({ side, state, focus }: HeadsProps, at: number): HeatmapProps {
 function paint(canvas: HTMLCanvasElement, p: HeadsProps, size: number, perRow: number): void {
     const { n, weights } = p.side.look;
     const count = weights.shape[0]! * weights.shape[1]!;
-    const ratio = window.devicePixelRatio || 1;
-    const width = perRow * (size + GAP) - GAP;
-    const height = Math.ceil(count / perRow) * (size + NAME + GAP) - GAP;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-    const pen = canvas.getContext('2d')!;
-    pen.scale(ratio, ratio);
+    const rows = Math.ceil(count / perRow);
+    const pen = penOn(canvas, perRow * (size + GAP) - GAP, rows * (size + NAME + GAP) - GAP);
     for (let i = 0; i < count; i++) {
         const left = (i % perRow) * (size + GAP);
         const top = Math.floor(i / perRow) * (size + NAME + GAP) + NAME;
@@ -89,7 +81,7 @@ function Heads(p: HeadsProps) {
                     </button>
                 ))}
             </div>
-            <Legend kind="weights" state={p.state} max={undefined} dark={p.dark} hasMasked={p.side.look.visible.includes(0)} />
+            <Legend kind="weights" state={p.state} max={undefined} hasMasked={p.side.look.visible.includes(0)} />
             <Foot from={p.from} name={`attention-heads-${p.id}`} picture={() => canvas.current} table={() => ({
                 columns: ['layer', 'head', 'query', 'key', 'weight'],
                 rows: Array.from(weights.data, (w, at) => {
@@ -101,11 +93,11 @@ function Heads(p: HeadsProps) {
     );
 }
 
-export function HeadsView({ scene, state, focus, dark }: ViewProps) {
+export function HeadsView({ scene, state, focus }: ViewProps) {
     const { a, b } = scene.found;
     const title = (name: string, side: Side) => (b ? `${name}: ${side.words.join(' ')}` : t.explore.headsTitle);
     const focusB = scene.pairs?.find(([i]) => i === focus)?.[1] ?? -1;
-    const shared = { state, dark, from: scene.found.reader.from };
+    const shared = { state, from: scene.found.reader.from };
     return (
         <>
             <p class="quiet">{t.explore.headsAbout}</p>

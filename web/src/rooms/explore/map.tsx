@@ -4,12 +4,12 @@ import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';
-import { palette } from '../../ui/colors';
+import { ColorBar } from '../../ui/color-bar';
 import { Choice } from '../../ui/controls';
 import type { Table } from '../../ui/export';
+import { Foot } from '../../ui/foot';
 import { Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';
 import { show } from '../../ui/numerals';
-import { Foot } from './foot';
 import type { Side } from './look';
 import { differenceOf, endsOf, largest, type Matrix, ranked } from './numbers';
 import { commandFor, pin, type Scene, type ViewProps } from './scene';
@@ -30,21 +30,13 @@ export function weightTable(rows: string[], columns: string[], cell: ArrayLike<n
 }
 
 /** The colour scale with its ends, what it means, and what hatching is. */
-export function Legend(p: { kind: 'weights' | 'signed'; state: State; max: number | undefined; dark: boolean; hasMasked: boolean }) {
+export function Legend(p: { kind: 'weights' | 'signed'; state: State; max: number | undefined; hasMasked: boolean }) {
     const { colors, range } = p.state.explore;
-    const paint = (canvas: HTMLCanvasElement | null) => {
-        const pen = canvas?.getContext('2d');
-        palette(p.kind, colors, p.dark).forEach(([r, g, b], i) => {
-            if (!pen) return;
-            pen.fillStyle = `rgb(${r} ${g} ${b})`;
-            pen.fillRect(i, 0, 1, 1);
-        });
-    };
     const [low, high] = p.kind === 'signed' ? [`−${p.max!.toPrecision(2)}`, `+${p.max!.toPrecision(2)}`] : endsOf(range, p.max);
     return (
         <p class="scale">
             <span>{low}</span>
-            <canvas ref={paint} width="256" height="1" aria-hidden="true" />
+            <ColorBar kind={p.kind} colors={colors} />
             <span>{high}</span>
             <span class="quiet">{p.kind === 'signed' ? t.explore.legend.signed : t.explore.legend[range]}</span>
             {p.hasMasked && (
@@ -91,7 +83,7 @@ function Top({ map: { rows, columns, cell, visible } }: { map: HeatmapProps }) {
     );
 }
 
-function Figure(p: { id: string; title: string; map: HeatmapProps; dark: boolean; state: State; from: Provenance; command: string | undefined }) {
+function Figure(p: { id: string; title: string; map: HeatmapProps; state: State; from: Provenance; command: string | undefined }) {
     const last = useRef(p.map);
     last.current = p.map;
     const hasMasked = !!p.map.visible && Array.prototype.includes.call(p.map.visible, 0);
@@ -100,7 +92,7 @@ function Figure(p: { id: string; title: string; map: HeatmapProps; dark: boolean
         <figure class="map" data-map={p.id}>
             <figcaption>{p.title}</figcaption>
             <Heatmap {...p.map} />
-            <Legend kind={p.map.kind} state={p.state} max={max} dark={p.dark} hasMasked={hasMasked} />
+            <Legend kind={p.map.kind} state={p.state} max={max} hasMasked={hasMasked} />
             <Top map={p.map} />
             <Foot from={p.from} name={`attention-${p.id}`} picture={() => heatmapCanvas(last.current)} command={p.command}
                 table={() => weightTable(p.map.rows, p.map.columns, p.map.cell, p.map.visible)} />
@@ -152,7 +144,7 @@ export function MapView(p: ViewProps) {
     const label = t.explore.mapLabel(scene.name);
     const size = b ? { largest: SIDE_LARGEST } : {};
     const first = { ...mapOf(p, a, scene.a, p.focus, label), ...events((row) => row), ...size };
-    const figure = { dark: p.dark, state, from: scene.found.reader.from };
+    const figure = { state, from: scene.found.reader.from };
     const toA = (column: 0 | 1) => (row: number) => (column === 0 ? (scene.pairs![row]?.[0] ?? -1) : (scene.pairs!.find(([, j]) => j === row)?.[0] ?? -1));
     return (
         <div class={b ? 'maps three' : 'maps'}>

@@ -20,7 +20,6 @@ export interface ViewProps {
     state: State;
     scene: Scene;
     focus: number; // a row of a
-    dark: boolean;
     onHover: (row: number, column: number) => void;
 }
 

@@ -3,8 +3,8 @@
 import { useRef } from 'preact/hooks';
 import type { Tensor } from '../../engine/types';
 import * as t from '../../text/en';
+import { Foot } from '../../ui/foot';
 import { useWidth } from '../../ui/hooks';
-import { Foot } from './foot';
 import type { Side } from './look';
 import { pin, type ViewProps } from './scene';
 

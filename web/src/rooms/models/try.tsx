@@ -7,8 +7,8 @@ import { modelOf, onModels, type OpenModel } from '../../state/models';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
-import { Badge } from '../../ui/badge';
-import { Export, type Table } from '../../ui/export';
+import type { Table } from '../../ui/export';
+import { Foot } from '../../ui/foot';
 import { say } from '../../ui/readout';
 import { quoted } from '../../ui/shell';
 import { questionOf } from './show';
@@ -128,11 +128,7 @@ export function Try({ state }: { state: State }) {
                         <summary>{words.knows(info.words.length)}</summary>
                         <p class="vocabulary">{info.words.join(' ')}</p>
                     </details>
-                    <div class="line">
-                        <Badge from={from} />
-                        <code>{command}</code>
-                        <Export name="answers" table={() => tableOf(found)} command={command} />
-                    </div>
+                    <Foot name="answers" from={from} table={() => tableOf(found)} command={command} showsCommand />
                 </>
             )}
         </section>

@@ -6,9 +6,10 @@ import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import { Formula } from '../../teach/math';
 import * as t from '../../text/en';
-import { Badge, type Provenance } from '../../ui/badge';
-import { palette } from '../../ui/colors';
-import { Export, type Table } from '../../ui/export';
+import type { Provenance } from '../../ui/badge';
+import { ColorBar } from '../../ui/color-bar';
+import type { Table } from '../../ui/export';
+import { Foot } from '../../ui/foot';
 import { heatmapCanvas } from '../../ui/heatmap';
 import { say } from '../../ui/readout';
 import { commandOf } from './command';
@@ -86,14 +87,13 @@ function signBefore(page: Page, views: View[], i: number): string {
     return isMultiplied(views) ? '×' : '';
 }
 
-function Legend({ views, dark, hasEdits }: { views: View[]; dark: boolean; hasEdits: boolean }) {
+function Legend({ views, hasEdits }: { views: View[]; hasEdits: boolean }) {
     const kinds = [...new Set(views.map((v) => v.kind))];
-    const ramp = (kind: View['kind']) => palette(kind, 'cividis', dark).filter((_, i) => i % 17 === 0).map((c) => `rgb(${c.join()})`).join();
     return (
         <p class="legend quiet">
             {kinds.map((kind) => (
                 <span key={kind}>
-                    <i aria-hidden="true" style={{ background: `linear-gradient(90deg,${ramp(kind)})` }} /> {t.steps.legend[kind]}
+                    <ColorBar kind={kind} /> {t.steps.legend[kind]}
                 </span>
             ))}
             {views.some((view) => view.given) && <span><span class="pen">✎</span> {t.steps.editHint}</span>}
@@ -176,7 +176,7 @@ function Equation({ state, work, page, head, dark, at, onHover }: StageProps & {
 }
 
 export function Stage(p: StageProps) {
-    const { state, work, page, head, dark } = p;
+    const { state, work, page, head } = p;
     const [hover, setHover] = useState<Cell | null>(null);
     const result = viewOf(work, page.results[0]!, head);
     const picked = pickedCell(result, state.steps.row, state.steps.column);
@@ -188,12 +188,9 @@ export function Stage(p: StageProps) {
             <div class="split">
                 <div>
                     <Equation {...p} at={at} onHover={setHover} />
-                    <Legend views={viewsOf(work, page, head)} dark={dark} hasEdits={work.edits.length > 0} />
-                    <div class="bar foot">
-                        <Badge from={provenanceOf(state, work)} />
-                        <Export name={`attention-${result.part}`} table={() => tableOf(result)} picture={() => pictureOf(result)}
-                            command={commandOf(state, work, page)} />
-                    </div>
+                    <Legend views={viewsOf(work, page, head)} hasEdits={work.edits.length > 0} />
+                    <Foot from={provenanceOf(state, work)} name={`attention-${result.part}`} table={() => tableOf(result)}
+                        picture={() => pictureOf(result)} command={commandOf(state, work, page)} />
                     <Notes work={work} parts={page.results} />
                 </div>
                 {page.operands.length > 0 && <Detail work={work} page={page} head={head} at={at} />}

@@ -2,9 +2,10 @@
 import { useRef } from 'preact/hooks';
 import type { Evaluation } from '../../engine/types';
 import * as t from '../../text/en';
-import { Badge, type Provenance } from '../../ui/badge';
+import type { Provenance } from '../../ui/badge';
 import { Chart, type ChartProps, type Rule, type Series } from '../../ui/chart';
-import { Export, type Table } from '../../ui/export';
+import type { Table } from '../../ui/export';
+import { Foot } from '../../ui/foot';
 import { selectivityOf } from './numbers';
 import { differences } from './settings';
 import { type Curves, type Run, sameLosses } from './trainer';
@@ -39,8 +40,7 @@ function Saved(p: ChartProps & { name: string; command: string; from: Provenance
     return (
         <div class="panel" ref={box}>
             <Chart {...p} height={210} />
-            <Badge from={p.from} />
-            <Export name={p.name} command={p.command} table={p.table} picture={() => box.current?.querySelector<SVGSVGElement>('svg[role=img]')} />
+            <Foot from={p.from} name={p.name} command={p.command} table={p.table} picture={() => box.current?.querySelector<SVGSVGElement>('svg[role=img]')} />
         </div>
     );
 }

@@ -4,8 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { TaskExample } from '../../engine/types';
 import type { Colors } from '../../state/state';
 import * as t from '../../text/en';
-import { palette } from '../../ui/colors';
-import { css, type HeatmapProps, type Layout, paintCells, paintHatching } from '../../ui/heatmap';
+import { css, type HeatmapProps, type Layout, paintCells, paintHatching, penOn } from '../../ui/heatmap';
 import { useDark, useWidth } from '../../ui/hooks';
 import { useShown } from '../../ui/shown';
 import { headOf, type Question, rowOf, share } from './picture';
@@ -94,19 +93,8 @@ function paintHead(pen: CanvasRenderingContext2D, p: HeadsProps, plan: Plan, hea
 }
 
 function paint(canvas: HTMLCanvasElement, p: HeadsProps, plan: Plan, heads: number): void {
-    const ratio = window.devicePixelRatio || 1;
     const rows = Math.ceil(heads / plan.perRow);
-    const width = plan.perRow * (plan.width + GAP) - GAP;
-    const height = rows * (plan.height + GAP) - GAP;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-        canvas.width = Math.round(width * ratio);
-        canvas.height = Math.round(height * ratio);
-        canvas.style.width = `${width}px`;
-        canvas.style.height = `${height}px`;
-    }
-    const pen = canvas.getContext('2d')!;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
+    const pen = penOn(canvas, plan.perRow * (plan.width + GAP) - GAP, rows * (plan.height + GAP) - GAP);
     for (let head = 0; head < heads; head++) paintHead(pen, p, plan, head);
 }
 
@@ -148,23 +136,5 @@ export function Heads(p: HeadsProps) {
                 ))}
             </div>
         </div>
-    );
-}
-
-/** What the colours mean. */
-export function ColorBar({ colors }: { colors: Colors }) {
-    const dark = useDark();
-    const paint = (canvas: HTMLCanvasElement | null) => {
-        const pen = canvas?.getContext('2d');
-        palette('weights', colors, dark).forEach((rgb, i) => {
-            if (!pen) return;
-            pen.fillStyle = `rgb(${rgb.join()})`;
-            pen.fillRect(i, 0, 1, 10);
-        });
-    };
-    return (
-        <span class="color-bar">
-            0 <canvas ref={paint} width={256} height={10} aria-hidden="true" /> 1
-        </span>
     );
 }

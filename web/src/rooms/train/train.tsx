@@ -8,11 +8,12 @@ import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
 import { Badge, type Provenance } from '../../ui/badge';
+import { ColorBar } from '../../ui/color-bar';
 import { Export, save, type Table } from '../../ui/export';
 import { say } from '../../ui/readout';
 import { Experiments, SettingsPanel } from './controls';
 import { CurvesView } from './curves';
-import { ColorBar, Heads } from './heads';
+import { Heads } from './heads';
 import { Numbers, selectivityOf } from './numbers';
 import { rowOf } from './picture';
 import { Sentence } from './sentence';
@@ -144,7 +145,7 @@ function Pictures(p: ShownProps) {
                 ))}
             </div>
             <p class="quiet">
-                {t.train.heads.about} <ColorBar colors={state.explore.colors} /> {trainer.input!.causal && t.train.heads.hatched}
+                {t.train.heads.about} 0 <ColorBar colors={state.explore.colors} /> 1 {trainer.input!.causal && t.train.heads.hatched}
             </p>
             <p class="actions">
                 <button onClick={() => void saveWeights()}>{t.train.save}</button>
