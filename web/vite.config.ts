@@ -7,23 +7,26 @@ function inline(): Plugin {
     return {
         name: 'inline',
         enforce: 'post',
-        generateBundle(_options, bundle) {
-            const page = Object.values(bundle).find((f) => f.fileName.endsWith('.html'));
-            if (!page || page.type !== 'asset') return;
-            let html = String(page.source);
-            for (const file of Object.values(bundle)) {
-                const name = file.fileName.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-                if (file.type === 'chunk' && file.isEntry) {
-                    const code = file.code.replaceAll('</script', '<\\/script');
-                    html = html.replace(new RegExp(`<script[^>]*src="[^"]*${name}"[^>]*></script>`), '');
-                    html = html.replace('</body>', () => `<script type="module">${code}</script></body>`);
-                } else if (file.type === 'asset' && file.fileName.endsWith('.css')) {
-                    html = html.replace(new RegExp(`<link[^>]*href="[^"]*${name}"[^>]*>`), () => `<style>${file.source}</style>`);
-                } else continue;
-                delete bundle[file.fileName];
-            }
-            page.source = html;
-            page.fileName = 'attention-lab.html';
+        generateBundle: {
+            order: 'post', // when Vite has put its own into the scripts
+            handler(_options, bundle) {
+                const page = Object.values(bundle).find((f) => f.fileName.endsWith('.html'));
+                if (!page || page.type !== 'asset') return;
+                let html = String(page.source);
+                for (const file of Object.values(bundle)) {
+                    const name = file.fileName.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+                    if (file.type === 'chunk' && file.isEntry) {
+                        const code = file.code.replaceAll('</script', '<\\/script');
+                        html = html.replace(new RegExp(`<script[^>]*src="[^"]*${name}"[^>]*></script>`), '');
+                        html = html.replace('</body>', () => `<script type="module">${code}</script></body>`);
+                    } else if (file.type === 'asset' && file.fileName.endsWith('.css')) {
+                        html = html.replace(new RegExp(`<link[^>]*href="[^"]*${name}"[^>]*>`), () => `<style>${file.source}</style>`);
+                    } else continue;
+                    delete bundle[file.fileName];
+                }
+                page.source = html;
+                page.fileName = 'attention-lab.html';
+            },
         },
     };
 }
