@@ -16,12 +16,14 @@ interface ExportProps {
     command?: string;
 }
 
+const LONGEST_START = 60_000; // milliseconds; a busy browser may begin to read the file seconds later
+
 export function save(name: string, blob: Blob): void {
     const link = document.createElement('a');
     link.href = URL.createObjectURL(blob);
     link.download = name;
     link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    setTimeout(() => URL.revokeObjectURL(link.href), LONGEST_START);
 }
 
 const quoted = (x: string | number) => (/[",\n]/.test(String(x)) ? `"${String(x).replaceAll('"', '""')}"` : String(x));
