@@ -1,6 +1,7 @@
 // run.mjs - runs the journeys in a browser: every exported function of every *.browser.mjs, each in a page
 // of its own. Ends with 'N passed, N failed'; exit code 77 where there is no browser or no built page.
-//   tools/with-node node web/tests/run.mjs [--shots] [WORD...]      only files whose name has a WORD
+//   tools/with-node node web/tests/run.mjs [WORD...]      only files whose name has a WORD
+//   tools/with-node node web/tests/run.mjs --shots        makes docs/img instead
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,9 +16,10 @@ if (reason) {
 }
 
 const here = dirname(fileURLToPath(import.meta.url));
-const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const words = process.argv.slice(2);
 const files = readdirSync(here).filter((name) => name.endsWith('.browser.mjs')).sort();
-const chosen = files.filter((name) => words.length === 0 || words.some((word) => name.includes(word)));
+const isChosen = (name) => words.length === 0 || words.some((word) => name.includes(word));
+const chosen = words.includes('--shots') ? ['pictures.mjs'] : files.filter(isChosen);
 
 const inTime = (promise) => {
     let timer;
@@ -32,7 +34,7 @@ async function troublesOf(journey, browser, base) {
         await inTime(journey({ page, base, attn: ATTN, browser }));
         return problems;
     } catch (error) {
-        return [error.stack ?? String(error), ...problems];
+        return [error.stack ?? String(error), ...new Set(problems)];
     } finally {
         await close();
     }
@@ -47,7 +49,7 @@ for (const file of chosen) {
         if (typeof journey !== 'function') continue;
         const start = Date.now();
         const troubles = await troublesOf(journey, browser, server.url);
-        const title = `${file.replace('.browser.mjs', '')}: ${name}`;
+        const title = `${file.replace(/(\.browser)?\.mjs$/, '')}: ${name}`;
         if (troubles.length === 0) passed++;
         else failed++;
         console.log(`${troubles.length ? 'FAILED' : 'ok    '} ${title} (${((Date.now() - start) / 1000).toFixed(1)} s)`);

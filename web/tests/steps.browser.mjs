@@ -1,13 +1,12 @@
 // steps.browser.mjs - the journey through the room Steps, in a real browser: every displayed matrix
-// against `attn trace --json`, numbers changed by hand, bad ones refused, undo, links, keys, both themes.
+// against `attn trace --json`, numbers changed by hand, bad ones refused, undo, links, keys.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assertAccessibleInBothThemes, assertNoOverflow, matrices, settle, shot, show } from './support.mjs';
+import { matrices, settle, show, TOLERANCE } from './support.mjs';
 
-const TOLERANCE = 1e-5;
 const PARTS = { S: 'scores', 'S scaled': 'scaled', 'S masked': 'masked', A: 'weights', O: 'output' }; // others: in small letters
 
 /** Every matrix on the page: its part, head and numbers, turned back where it is shown transposed. */
@@ -224,7 +223,7 @@ export async function keys_and_play({ page, base }) {
     assert.match(await at(), /^1/);
     await open(page, base, 'steps.example=003&steps.speed=4');
     await page.getByRole('button', { name: 'Play' }).click();
-    await page.waitForFunction(() => document.querySelector('.where').textContent === 'step 6 of 6', null, { timeout: 5000 });
+    await page.waitForFunction(() => document.querySelector('.where').textContent === 'step 6 of 6');
     await page.getByRole('button', { name: 'Play' }).waitFor(); // it stops by itself
 }
 
@@ -236,30 +235,4 @@ export async function extreme_settings({ page, base }) {
     }
     await open(page, base, 'steps.example=none&steps.step=15&steps.edits=x:99,99=1;q:0,0=5;w_q:0,0=zz;;&steps.row=200&steps.column=200');
     assert.match(await page.locator('.stage .badge').textContent(), /004/);
-}
-
-const SETTINGS = ['steps.step=4', 'steps.step=7&mask=causal', 'steps.example=mine&steps.step=10&sentence=the+cat+saw+the+dog', 'steps.example=002-scaling&steps.step=1'];
-
-export async function fits_every_width({ page, base }) {
-    for (const settings of SETTINGS) {
-        await open(page, base, settings);
-        await assertNoOverflow(page, settings);
-    }
-}
-
-export async function is_accessible_in_both_themes({ page, base }) {
-    for (const settings of SETTINGS.slice(0, 3)) {
-        await open(page, base, settings);
-        await assertAccessibleInBothThemes(page, settings);
-    }
-}
-
-export async function pictures({ page, base }) {
-    await open(page, base, 'steps.step=4&steps.row=2&steps.column=3&theme=light');
-    await shot(page, 'steps');
-    await open(page, base, 'steps.example=mine&steps.step=7&mask=causal&theme=dark');
-    await shot(page, 'steps-dark');
-    await page.setViewportSize({ width: 360, height: 780 });
-    await open(page, base, 'steps.step=7&theme=light');
-    await shot(page, 'steps-phone', { fullPage: true });
 }

@@ -1,8 +1,8 @@
 // support.mjs - what the tests in a browser share: `attn explore` on a free port, Chromium, pages whose
 // errors count as failures, screenshots, axe, and a look at what stands on the page. See README.md.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -12,13 +12,15 @@ const root = join(here, '../..');
 const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export const ROOMS = ['steps', 'explore', 'train', 'models', 'cost'];
-export const WIDTHS = [360, 768, 1440];
-export const THEMES = ['light', 'dark'];
+const WIDTHS = [360, 768, 1440, 3840];
+const THEMES = ['light', 'dark'];
 export const ATTN = process.env.ATTN ?? join(root, 'build/release/cli/attn');
 export const DIST = join(root, 'web/dist');
+export const MODELS = join(root, 'build/web/models');
+export const TOLERANCE = 1e-5; // of a displayed number
 export const SINGLE = pathToFileURL(join(DIST, 'single/attention-lab.html')).href;
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const PATIENCE = 60_000; // milliseconds for one thing to happen; the machine may be busy
+const PATIENCE = 30_000; // milliseconds for one thing to happen; the machine may be busy
 
 /** Why nothing can be tested here, or ''. */
 export function whyNot() {
@@ -72,7 +74,7 @@ export async function newPage(browser, origin, options = {}) {
 export async function show(page, base, room, settings = '') {
     await page.goto('about:blank');
     await page.goto(`${base}?test#1?room=${room}${settings && `&${settings}`}`);
-    await page.waitForSelector(`#tab-${room}[aria-selected=true]`);
+    await page.waitForSelector(`#tab-${room}[aria-selected=true]`, { state: 'attached' }); // hidden while presenting
     await settle(page);
 }
 
@@ -88,29 +90,56 @@ export const matrices = (page) => page.evaluate(() => window.attnTest.matrices()
 /** The state of the page. */
 export const state = (page) => page.evaluate(() => window.attnTest.state());
 
+/** What the command prints with --json. */
+export const native = (attn, ...args) => JSON.parse(execFileSync(attn, [...args, '--json'], { encoding: 'utf8', maxBuffer: 1 << 28 }));
+
+/** Two matrices are the same, to the tolerance. */
+export function assertNear(found, expected, what) {
+    assert.deepEqual([found.length, found[0]?.length], [expected.length, expected[0].length], `${what}: shape`);
+    found.forEach((row, r) => row.forEach((x, c) =>
+        assert.ok(Math.abs(x - expected[r][c]) <= TOLERANCE, `${what}[${r}, ${c}]: ${x}, expected ${expected[r][c]}`)));
+}
+
+/** Every row of weights sums to 1, and what is masked has exactly none. */
+export function assertDistributions({ name, values, masked }) {
+    values.forEach((row, r) => {
+        const sum = row.reduce((a, b) => a + b);
+        assert.ok(Math.abs(sum - 1) < TOLERANCE, `${name}: row ${r} sums to ${sum}`);
+        row.forEach((x, c) => masked[r][c] && assert.equal(x, 0, `${name}: masked cell ${r}, ${c}`));
+    });
+}
+
+/** What a click saves: { name, bytes }. */
+export async function download(page, button) {
+    const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+    return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
+}
+
 /** Fails if axe finds anything. */
 export async function assertAccessible(page, where) {
-    await page.evaluate(axe()); // not a script of the page: its policy forbids those
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-    const lines = violations.flatMap((v) => v.nodes.map((n) => `${where}: ${v.id}: ${n.target.join(' ')}: ${n.failureSummary.replaceAll('\n', ' ')}`));
-    assert.equal(lines.join('\n'), '');
+    if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe()); // not a script of the page: its policy forbids those
+    const violations = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations
+        .flatMap(({ id, nodes }) => nodes.map((n) => `${id}: ${n.target.join(' ')}: ${n.failureSummary.replaceAll('\n', ' ')}`)));
+    assert.equal(violations.join('\n'), '', where);
 }
 
 /** axe in both themes, as the page stands. */
 export async function assertAccessibleInBothThemes(page, where) {
-    const before = page.url();
     for (const theme of THEMES) {
-        await page.locator('header select').first().selectOption(theme);
+        await page.evaluate((name) => {
+            const settings = new URLSearchParams(location.hash.split('?')[1]);
+            settings.set('theme', name);
+            location.hash = `#1?${settings}`;
+        }, theme);
         await settle(page);
         await assertAccessible(page, `${where}, ${theme}`);
     }
-    await page.goto(before);
 }
 
 /** Fails if the page must be scrolled sideways at any width. */
-export async function assertNoOverflow(page, where) {
+export async function assertNoOverflow(page, where, widths = WIDTHS) {
     const before = page.viewportSize();
-    for (const width of WIDTHS) {
+    for (const width of widths) {
         await page.setViewportSize({ width, height: 900 });
         await settle(page);
         const wide = await page.evaluate(() => {
@@ -122,12 +151,4 @@ export async function assertNoOverflow(page, where) {
         assert.equal(wide, '', `${where} at ${width} px`);
     }
     await page.setViewportSize(before);
-}
-
-const shots = process.argv.includes('--shots') ? join(root, 'docs/img') : join(root, 'build/web/shots');
-
-/** A screenshot: docs/img/NAME.png with --shots, else build/web/shots/NAME.png. */
-export async function shot(page, name, options = {}) {
-    mkdirSync(shots, { recursive: true });
-    await page.screenshot({ path: join(shots, `${name}.png`), animations: 'disabled', ...options });
 }
