@@ -19,6 +19,42 @@ export async function tabs_by_keyboard({ page, base }) {
     assert.equal(await roomOf(page), 'cost', 'goes round');
 }
 
+/** A part of each room that is there when it works. */
+const SIGNS = { steps: '.matrix td', train: '.train[data-phase=paused] canvas', cost: '#cost-memory path' };
+
+export async function rooms_come_ahead_and_open_offline({ page, base }) {
+    const files = [];
+    page.on('requestfinished', (request) => files.push(request.url()));
+    await show(page, base, 'explore');
+    for (const name of [...ROOMS, 'guide'])
+        for (let tries = 0; !files.some((url) => url.includes(`/${name}-`) && url.endsWith('.js')); tries++) {
+            assert.ok(tries < 100, `${name} has come`);
+            await page.waitForTimeout(100);
+        }
+    await settle(page);
+    await page.context().setOffline(true);
+    for (const [room, sign] of Object.entries(SIGNS)) {
+        await page.click(`#tab-${room}`);
+        await page.waitForSelector(`#room ${sign}`);
+    }
+    await page.keyboard.press('?');
+    await page.waitForSelector('dialog.help');
+}
+
+export async function a_lost_room_is_told({ base, browser }) {
+    const { page, close } = await newPage(browser, base); // its failed request is wanted
+    await page.route(/\/train-.*\.js$/, (route) => route.abort());
+    await show(page, base, 'explore');
+    await page.click('#tab-train');
+    await page.locator('#room [role=alert]', { hasText: 'Reload the page' }).waitFor();
+    await page.unroute(/\/train-.*\.js$/);
+    await page.reload();
+    await page.waitForSelector('#room .train');
+    await page.click('#tab-cost');
+    await page.waitForSelector(`#room ${SIGNS.cost}`);
+    await close();
+}
+
 /** Another value than the default for every setting, as text of the URL. */
 const everySetting = (page) => page.evaluate(() => {
     const { DEFAULTS, CHOICES, LIMITS } = window.attnTest.settings;
