@@ -137,6 +137,21 @@ EXPORT(train_evaluate) web_train_evaluate(double examples, int32_t knock_out) {
     return web_result_status();
 }
 
+/* Exchanges the weights in training with those of an open model of the same run, so that these can be
+ * judged; called again, it puts them back. */
+EXPORT(train_swap) web_train_swap(double handle) {
+    web_begin();
+    const attni_model *other = web_model(handle), *mine = web_model_in_training();
+    if (!other || !mine || other->parameters.total != mine->parameters.total)
+        return attni_fail(&web_error, ATTN_E_VALUE, "not a model of this run");
+    for (size_t i = 0; i < mine->parameters.total; i++) {
+        const float kept = mine->weights[i];
+        mine->weights[i] = other->weights[i];
+        other->weights[i] = kept;
+    }
+    return ATTN_OK;
+}
+
 EXPORT(train_pack) web_train_pack(void) {
     size_t size;
     web_begin();

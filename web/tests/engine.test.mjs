@@ -410,6 +410,12 @@ test('evaluation is that of attn train', () => {
     assertClose(found.selectivity.data, report.held_out.selectivity, 0, 'selectivity');
     assertClose([found.withoutRight, found.withoutRival], [report.held_out.accuracy_without_right, report.held_out.accuracy_without_rival], 0, 'knock-out');
     assert.ok(Number.isNaN(engine.evaluate(8, false).withoutRight));
+    const packed = engine.openModel(engine.trainPack()).handle;
+    const now = engine.evaluate(256, true);
+    engine.trainSlice(0);
+    assert.deepEqual(engine.evaluate(256, true, packed), { ...now, step: now.step + 1 }, 'weights of before, judged');
+    assert.notEqual(engine.evaluate(256, true).loss, now.loss, 'and those of now put back');
+    engine.closeModel(packed);
 });
 
 test('a slice runs at least one step and about as long as it may', () => {

@@ -79,6 +79,7 @@ async function turnBackTime(page) {
     await page.waitForFunction((share) => Number(document.querySelector('.sentence').dataset.right) !== share, solved);
     const [accuracy] = await figures(page);
     assert.ok(accuracy < 0.2, `accuracy of step 0: ${accuracy}`);
+    await page.waitForFunction(() => Number.isFinite(Number.parseFloat(document.querySelectorAll('.figure')[2].dataset.value))); // knock-out of the snapshot
     assert.match(await page.locator('.layers .badge').first().innerText(), /^random, seed/);
     await timeline.press('End');
     await page.waitForFunction((share) => Number(document.querySelector('.sentence').dataset.right) === share, solved);
@@ -101,6 +102,14 @@ export async function whois_is_learnt_and_it_looks_at_what_it_means({ page, base
     await assertWeightsAreThose(page, attn);
     await turnBackTime(page);
     await beginAnew(page);
+}
+
+export async function training_stops_at_a_loss({ page, base }) {
+    await show(page, base, 'train', 'train.task=sense&train.stopAt=0&train.stopLoss=1');
+    await atRest(page);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await atRest(page, '[data-ended=loss]');
+    assert.match(await page.locator('.status').innerText(), /^Held-out loss of 1 or less at step \d+\.$/);
 }
 
 export async function settings_survive_a_reload({ page, base }) {

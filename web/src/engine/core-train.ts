@@ -73,7 +73,15 @@ export class Train {
         }
     }
 
-    evaluate(examples: number, knockOut: boolean): Evaluation {
+    evaluate(examples: number, knockOut: boolean, handle?: number): Evaluation {
+        if (handle !== undefined) {
+            this.module.call('train_swap', handle);
+            try {
+                return this.evaluate(examples, knockOut);
+            } finally {
+                this.module.call('train_swap', handle);
+            }
+        }
         const r = this.module.call('train_evaluate', examples, Number(knockOut));
         return {
             step: r.number('step'),

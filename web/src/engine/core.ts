@@ -54,7 +54,7 @@ export class Core implements Direct {
     taskExample: Direct['taskExample'] = (task, seed, number) => this.training.taskExample(task, seed, number);
     trainStart: Direct['trainStart'] = (input) => this.looking.remember(this.training.start(input));
     trainSlice: Direct['trainSlice'] = (milliseconds) => this.training.slice(milliseconds);
-    evaluate: Direct['evaluate'] = (examples, knockOut) => this.training.evaluate(examples, knockOut);
+    evaluate: Direct['evaluate'] = (examples, knockOut, handle) => this.training.evaluate(examples, knockOut, handle);
     trainPack: Direct['trainPack'] = () => this.training.pack();
 
     cost: Direct['cost'] = (n, d, heads, causal) => this.counting.cost(n, d, heads, causal);

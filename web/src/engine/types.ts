@@ -227,7 +227,8 @@ export interface Engine {
     trainStart(input: TrainInput): Promise<ModelInfo>;
     /** Runs about `milliseconds` of steps, at least one; the last one's numbers and how many there were. */
     trainSlice(milliseconds: number): Promise<{ last: TrainStep; steps: number; losses: number[] }>;
-    evaluate(examples: number, knockOut: boolean): Promise<Evaluation>;
+    /** Of the weights now, or of an open model that was packed in this run. */
+    evaluate(examples: number, knockOut: boolean, handle?: number): Promise<Evaluation>;
     taskExample(task: string, seed: number, number: number): Promise<TaskExample>;
     /** The weights now, as a safetensors file; openModel() reads it. */
     trainPack(): Promise<Uint8Array>;

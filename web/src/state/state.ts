@@ -58,6 +58,7 @@ export interface State {
         scale: Scale;
         temperature: number;
         stopAt: number; // held-out accuracy
+        stopLoss: number; // held-out loss; 0: never
         steps: number; // over which the rate falls; 0 = as the task has it
         example: number; // the held-out example that is shown
         question: number; // which of its questions
@@ -96,6 +97,7 @@ export const DEFAULTS: State = {
         scale: 'sqrt',
         temperature: 1,
         stopAt: 0.995,
+        stopLoss: 0,
         steps: 0,
         example: 0,
         question: 0,
@@ -140,6 +142,7 @@ export const LIMITS: Record<string, { min: number; max: number; whole: boolean }
     'train.d_k': { min: 0, max: 256, whole: true },
     'train.temperature': { min: 1e-3, max: 1e3, whole: false },
     'train.stopAt': { min: 0, max: 1, whole: false },
+    'train.stopLoss': { min: 0, max: 10, whole: false },
     'train.steps': { min: 0, max: 100000, whole: true },
     'train.example': { min: 0, max: 2047, whole: true },
     'train.question': { min: 0, max: 19, whole: true },

@@ -51,23 +51,42 @@ function standalone(svg: SVGSVGElement): string {
     return new XMLSerializer().serializeToString(copy);
 }
 
-async function savePicture(name: string, picture: HTMLCanvasElement | SVGSVGElement): Promise<void> {
-    if (picture instanceof SVGSVGElement) save(`${name}.svg`, new Blob([standalone(picture)], { type: 'image/svg+xml' }));
-    else picture.toBlob((blob) => blob && save(`${name}.png`, blob));
+type Picture = HTMLCanvasElement | SVGSVGElement;
+
+/** The SVG in twice as many pixels as it has on the page. */
+async function drawn(svg: SVGSVGElement): Promise<HTMLCanvasElement> {
+    const image = new Image();
+    image.src = `data:image/svg+xml,${encodeURIComponent(standalone(svg))}`;
+    await image.decode();
+    const { width, height } = svg.getBoundingClientRect();
+    const canvas = Object.assign(document.createElement('canvas'), { width: 2 * width, height: 2 * height });
+    canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return canvas;
+}
+
+async function savePng(name: string, picture: Picture): Promise<void> {
+    const canvas = picture instanceof SVGSVGElement ? await drawn(picture) : picture;
+    canvas.toBlob((blob) => blob && save(`${name}.png`, blob));
 }
 
 export function Export(p: ExportProps) {
     const [copied, setCopied] = useState(false);
+    const [isSvg, setSvg] = useState(false); // known when it is opened
+    const withPicture = (act: (picture: Picture) => void) => () => {
+        const picture = p.picture?.();
+        if (picture) act(picture);
+    };
     const copy = async () => {
         await navigator.clipboard?.writeText(p.command!);
         setCopied(true);
         setTimeout(() => setCopied(false), 2000);
     };
     return (
-        <details class="export">
+        <details class="export" onToggle={() => setSvg(p.picture?.() instanceof SVGSVGElement)}>
             <summary>{t.saving.title}</summary>
-            {p.picture && (
-                <button onClick={() => { const picture = p.picture!(); if (picture) void savePicture(p.name, picture); }}>{t.saving.picture}</button>
+            {p.picture && <button onClick={withPicture((picture) => void savePng(p.name, picture))}>PNG</button>}
+            {isSvg && (
+                <button onClick={withPicture((svg) => save(`${p.name}.svg`, new Blob([standalone(svg as SVGSVGElement)], { type: 'image/svg+xml' })))}>SVG</button>
             )}
             <button onClick={() => save(`${p.name}.csv`, new Blob([csvOf(p.table())], { type: 'text/csv' }))}>CSV</button>
             <button onClick={() => save(`${p.name}.json`, new Blob([jsonOf(p.table())], { type: 'application/json' }))}>JSON</button>
@@ -76,6 +95,7 @@ export function Export(p: ExportProps) {
                     {copied ? t.saving.copied : t.saving.command}
                 </button>
             )}
+            {'command' in p && !p.command && <span class="quiet">{t.saving.noCommand}</span>}
         </details>
     );
 }

@@ -29,6 +29,7 @@ interface Tried {
     tokens: number[];
     asked: number;
     answers: Look['answers'][number]; // (slots) best five
+    milliseconds: number; // that the look took, with the way to the engine and back
 }
 
 function problemOf(info: ModelInfo, tokens: number[]): string {
@@ -42,11 +43,12 @@ async function attempt({ model: name, sentence, token }: State): Promise<Tried> 
     const { info } = model;
     const text = await engine.tokenize(info.handle, sentence);
     const asked = token >= 0 && token < text.tokens.length ? token : await questionOf(info.task, text.words);
-    const found: Tried = { model, ...text, asked, answers: [] };
+    const found: Tried = { model, ...text, asked, answers: [], milliseconds: 0 };
     if (problemOf(info, text.tokens)) return found;
     const { scale, temperature } = info;
+    const start = performance.now();
     const look = await engine.look(info.handle, { tokens: text.tokens, mask: 'none', window: 0, padding: 0, scale, temperature, off: [], gradientAt: -1 });
-    return { ...found, answers: look.answers[asked] ?? [] };
+    return { ...found, answers: look.answers[asked] ?? [], milliseconds: performance.now() - start };
 }
 
 /** "cat 99 %, red 100 %" */
@@ -121,7 +123,7 @@ export function Try({ state }: { state: State }) {
             </label>
             {found && info && from && (
                 <>
-                    <p class="quiet">{words.count(found.tokens.length, info.length)}</p>
+                    <p class="quiet">{words.count(found.tokens.length, info.length)} {!problem && words.speed(found.tokens.length, found.milliseconds)}</p>
                     <Tokens tried={found} />
                     {problem ? <p role="alert">{problem}</p> : <Answers tried={found} />}
                     <details>

@@ -86,6 +86,7 @@ export function SettingsPanel({ state, tasks, input }: { state: State; tasks: Ta
                     max={100}
                     onChange={(percent) => set({ stopAt: percent / 100 })}
                 />
+                <NumberField label={text.stopLoss} value={train.stopLoss} {...LIMITS['train.stopLoss']!} onChange={(stopLoss) => set({ stopLoss })} />
                 <NumberField label={text.seed} value={state.seed} {...LIMITS.seed!} onChange={(seed) => store.set((s) => void (s.seed = seed))} />
                 <span class="quiet">{text.seedHint(text.seedSteps[input.task])}</span>
                 <button onClick={() => set({ ...DEFAULTS.train, task: train.task })}>{text.usual}</button>

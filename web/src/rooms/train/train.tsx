@@ -56,7 +56,8 @@ function useRun(state: State, task: TaskInfo): void {
     useEffect(() => {
         if (JSON.stringify(input) !== JSON.stringify(trainer.asked)) trainer.start(input);
     }, [JSON.stringify(input)]);
-    useEffect(() => void (trainer.stopAt = state.train.stopAt), [state.train.stopAt]);
+    const { stopAt, stopLoss } = state.train;
+    useEffect(() => void Object.assign(trainer, { stopAt, stopLoss }), [stopAt, stopLoss]);
     useEffect(() => () => trainer.pause(), []);
 }
 
@@ -199,7 +200,7 @@ function Room({ state, tasks }: { state: State; tasks: TaskInfo[] }) {
             {settings}
             <div class="now">
                 {sentence}
-                <Numbers evaluation={viewing ? viewing.evaluation : evaluation} knockedOut={viewing ? null : knockedOut} />
+                <Numbers evaluation={viewing ? viewing.evaluation : evaluation} knockedOut={viewing ? (viewing.knockedOut ?? null) : knockedOut} />
             </div>
             {pictures}
             {curves}

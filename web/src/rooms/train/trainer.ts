@@ -29,6 +29,7 @@ export interface Snapshot {
     bytes: Uint8Array;
     loss: number;
     evaluation: Evaluation;
+    knockedOut?: Evaluation; // measured when it is first viewed
 }
 
 /** What the weights of a step do with the watched tokens. */
@@ -51,7 +52,7 @@ function visible(): Promise<void> | undefined {
 class Trainer {
     phase: Phase = 'starting';
     problem = ''; // why it failed
-    ended: '' | 'solved' | 'budget' = '';
+    ended: '' | 'solved' | 'loss' | 'budget' = '';
     asked: TrainInput | null = null; // of the last start()
     input: TrainInput | null = null; // of the run whose numbers these are
     model: ModelInfo | null = null;
@@ -64,7 +65,8 @@ class Trainer {
     picture: Picture | null = null;
     speed = 0; // steps/s
     drawing = 0; // counts when the curves are to be drawn again: less often than the rest
-    stopAt = 0;
+    stopAt = 0; // held-out accuracy; 0: never
+    stopLoss = 0; // held-out loss; 0: never
 
     private tokens: number[] = [];
     private plays = 0; // the loops so far
@@ -144,6 +146,8 @@ class Trainer {
         this.viewing = snapshot;
         this.queue(async () => {
             if (this.viewing === snapshot) await this.lookAgain();
+            this.tell();
+            if (snapshot && this.viewing === snapshot) await this.knockOut(snapshot);
         });
     }
 
@@ -194,7 +198,7 @@ class Trainer {
         await this.settle(this.ended ? JUDGED_AT_END : JUDGED);
     }
 
-    private end(why: 'solved' | 'budget'): void {
+    private end(why: 'solved' | 'loss' | 'budget'): void {
         this.ended = why;
         this.pause();
     }
@@ -223,6 +227,7 @@ class Trainer {
         const last = this.snapshots.at(-1);
         if (!last || this.step - last.step >= this.spacing) this.keep(evaluation, await engine.trainPack());
         if (this.ended === '' && met && this.meets(evaluation)) this.end('solved');
+        if (this.ended === '' && evaluation.loss <= this.stopLoss) this.end('loss');
     }
 
     private meets(evaluation: Evaluation | null): boolean {
@@ -246,6 +251,13 @@ class Trainer {
         this.evaluation = this.knockedOut = await engine.evaluate(examples, true);
         await this.lookAgain();
         this.phase = 'paused';
+    }
+
+    private async knockOut(snapshot: Snapshot): Promise<void> {
+        if (snapshot.knockedOut) return;
+        const { handle } = await engine.openModel(snapshot.bytes);
+        const found = await engine.evaluate(JUDGED, true, handle).finally(() => engine.closeModel(handle));
+        snapshot.knockedOut = { ...found, step: snapshot.step };
     }
 
     private async lookAgain(): Promise<void> {

@@ -40,6 +40,7 @@ function status(stopAt: number): string {
     if (phase === 'playing') return text.playing;
     if (phase === 'judging') return text.judging;
     if (ended === 'solved') return text.solved(step, `${Number((100 * stopAt).toPrecision(4))} %`);
+    if (ended === 'loss') return text.lossMet(step, trainer.stopLoss);
     if (ended === 'budget') return text.budget(step);
     return step === 0 ? text.ready : text.paused(step);
 }

@@ -28,7 +28,7 @@ export const toolbar = {
 /** Instead of a part of the page that is not there yet. */
 export const later = { coming: 'Loading …', here: '', lost: 'This part of the page could not be loaded. Reload the page to try again.' };
 
-export const saving = { title: 'Export', picture: 'Picture', command: 'Copy as command', copied: 'Copied' };
+export const saving = { title: 'Export', command: 'Copy as command', copied: 'Copied', noCommand: 'no command has these settings' };
 
 export function provenance(from: Provenance): string {
     switch (from.kind) {

@@ -39,6 +39,7 @@ export const models = {
         title: (name: string) => `Try it: ${name}`,
         sentence: 'Sentence',
         count: (n: number, most: number) => `${n} of at most ${most} tokens. Choose the token that is asked.`,
+        speed: (n: number, milliseconds: number) => `Read in ${milliseconds.toFixed(1)} ms, ${Math.round((1000 * n) / milliseconds).toLocaleString('en')} tokens/s.`,
         tokens: 'Tokens',
         notKnown: 'not known',
         empty: 'The sentence is empty: type some words.',
