@@ -1,4 +1,4 @@
-// export.browser.mjs - what can be taken away: in every room every picture (PNG or SVG), table (CSV) and list
+// export.browser.mjs - what can be taken away: in every room every picture (PNG, and SVG where it is one), table (CSV) and list
 // (JSON) is saved and read again, and the numbers of Explore are those on the page.
 import assert from 'node:assert/strict';
 import { download, matrices, settle, show } from './support.mjs';
@@ -84,8 +84,8 @@ export async function train_can_be_taken_away({ page, base }) {
 }
 
 export async function explore_can_be_taken_away({ page, base }) {
-    for (const [view, kind] of [['arcs', 'svg'], ['heads', 'png'], ['shift', 'svg'], ['gradient', 'json']])
-        await readAll(page, base, 'explore', `explore.view=${view}`, [kind, 'csv', 'json']);
+    for (const [view, kinds] of [['arcs', ['svg', 'png']], ['heads', ['png']], ['shift', ['svg', 'png']], ['gradient', ['svg']]])
+        await readAll(page, base, 'explore', `explore.view=${view}`, [...kinds, 'csv', 'json']);
     await show(page, base, 'explore', 'mask=causal&explore.aggregate=head');
     await settle(page);
     const [{ values, masked, rows }] = await matrices(page);
