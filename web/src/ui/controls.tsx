@@ -37,6 +37,11 @@ export function Slider(p: SliderProps) {
     );
 }
 
+/** The names of a table of strings, in its order, as a choice takes them. */
+export function optionsOf<K extends string>(names: Record<K, string>): [K, string][] {
+    return Object.entries(names) as [K, string][];
+}
+
 export function Check(p: { label: ComponentChildren; checked: boolean; disabled?: boolean; onChange: (on: boolean) => void }) {
     return (
         <label class="control check">

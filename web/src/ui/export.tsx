@@ -1,6 +1,7 @@
 // export.tsx - what is seen, to take away: a picture, its numbers, and the command that gives the same.
 import { useState } from 'preact/hooks';
 import * as t from '../text/en';
+import { Copy } from './copy';
 
 export interface Table {
     columns: string[];
@@ -70,16 +71,10 @@ async function savePng(name: string, picture: Picture): Promise<void> {
 }
 
 export function Export(p: ExportProps) {
-    const [copied, setCopied] = useState(false);
     const [isSvg, setSvg] = useState(false); // known when it is opened
     const withPicture = (act: (picture: Picture) => void) => () => {
         const picture = p.picture?.();
         if (picture) act(picture);
-    };
-    const copy = async () => {
-        await navigator.clipboard?.writeText(p.command!);
-        setCopied(true);
-        setTimeout(() => setCopied(false), 2000);
     };
     return (
         <details class="export" onToggle={() => setSvg(p.picture?.() instanceof SVGSVGElement)}>
@@ -90,11 +85,7 @@ export function Export(p: ExportProps) {
             )}
             <button onClick={() => save(`${p.name}.csv`, new Blob([csvOf(p.table())], { type: 'text/csv' }))}>CSV</button>
             <button onClick={() => save(`${p.name}.json`, new Blob([jsonOf(p.table())], { type: 'application/json' }))}>JSON</button>
-            {p.command && (
-                <button onClick={copy} title={p.command}>
-                    {copied ? t.saving.copied : t.saving.command}
-                </button>
-            )}
+            {p.command && <Copy text={() => p.command!} label={t.saving.command} done={t.saving.copied} title={p.command} />}
             {'command' in p && !p.command && <span class="quiet">{t.saving.noCommand}</span>}
         </details>
     );

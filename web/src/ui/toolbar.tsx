@@ -1,10 +1,11 @@
 // toolbar.tsx - what concerns the whole page: undo, theme, sharing, presenting.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { State } from '../state/state';
 import { store } from '../state/store';
 import { setPresent } from '../teach/moves';
 import { help, startTour } from '../teach/opened';
 import * as t from '../text/en';
+import { Copy } from './copy';
 import { isTyping } from './typing';
 
 function useUndoKeys() {
@@ -19,16 +20,6 @@ function useUndoKeys() {
         window.addEventListener('keydown', key);
         return () => window.removeEventListener('keydown', key);
     }, []);
-}
-
-function Share() {
-    const [done, setDone] = useState(false);
-    const share = async () => {
-        await navigator.clipboard?.writeText(location.href);
-        setDone(true);
-        setTimeout(() => setDone(false), 2000);
-    };
-    return <button onClick={share}>{done ? t.toolbar.shared : t.toolbar.share}</button>;
 }
 
 export function Toolbar({ state }: { state: State }) {
@@ -55,7 +46,7 @@ export function Toolbar({ state }: { state: State }) {
             <button aria-pressed={state.present} onClick={() => setPresent(!state.present)}>
                 {t.toolbar.present}
             </button>
-            <Share />
+            <Copy text={() => location.href} label={t.toolbar.share} done={t.toolbar.shared} />
             <button onClick={startTour}>{t.teach.tour}</button>
             <button title="?" onClick={() => help.open('keys')}>
                 {t.teach.keys}

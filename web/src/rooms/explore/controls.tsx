@@ -3,15 +3,11 @@
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
-import { Choice, NumberField, Slider } from '../../ui/controls';
+import { Choice, NumberField, optionsOf, Slider } from '../../ui/controls';
 import type { Reader } from './look';
 
 const SLOWEST = 0.05; // of the slider; a link may go further
 const FASTEST = 20;
-
-function options<K extends string>(names: Record<K, string>): [K, string][] {
-    return Object.entries(names) as [K, string][];
-}
 
 /** Buttons of which one is down. */
 function Pick<T extends string | number>(p: { label: string; value: T; all: readonly (readonly [T, string])[]; disabled?: boolean; onPick: (value: T) => void }) {
@@ -35,7 +31,7 @@ function What({ state, reader }: { state: State; reader: Reader }) {
         <div class="line">
             <Pick label={t.explore.layer} value={Math.min(state.layer, reader.layers - 1)} all={numbered(reader.layers)} disabled={aggregate === 'rollout'}
                 onPick={(layer) => store.set((s) => void (s.layer = layer))} />
-            <Choice label={t.explore.aggregate} value={aggregate} options={options(t.explore.aggregates)}
+            <Choice label={t.explore.aggregate} value={aggregate} options={optionsOf(t.explore.aggregates)}
                 onChange={(now) => store.set((s) => void (s.explore.aggregate = now))} />
             {aggregate === 'head' && (
                 <Pick label={t.explore.head} value={Math.min(state.head, reader.heads - 1)} all={numbered(reader.heads)}
@@ -49,7 +45,7 @@ function How({ state, reader, n }: { state: State; reader: Reader; n: number }) 
     const { info } = reader;
     return (
         <div class="line">
-            <Choice label={t.explore.mask} value={state.mask} options={options(t.explore.masks)} onChange={(mask) => store.set((s) => {
+            <Choice label={t.explore.mask} value={state.mask} options={optionsOf(t.explore.masks)} onChange={(mask) => store.set((s) => {
                 s.mask = mask;
                 if (mask === 'padding' && s.padding === 0) s.padding = 2;
             })} />
@@ -59,7 +55,7 @@ function How({ state, reader, n }: { state: State; reader: Reader; n: number }) 
             {state.mask === 'padding' && (
                 <NumberField label={t.explore.padding} value={state.padding} min={0} max={n} whole onChange={(x) => store.set((s) => void (s.padding = x))} />
             )}
-            <Choice label={t.explore.scale} value={state.scale} options={options(t.explore.scales)} onChange={(scale) => store.set((s) => void (s.scale = scale))} />
+            <Choice label={t.explore.scale} value={state.scale} options={optionsOf(t.explore.scales)} onChange={(scale) => store.set((s) => void (s.scale = scale))} />
             <Slider label={t.explore.temperature} value={state.temperature} min={SLOWEST} max={FASTEST} log show={(x) => String(Number(x.toPrecision(3)))}
                 onInput={(x) => store.set((s) => void (s.temperature = Number(x.toPrecision(3))), 'temperature')} />
             {info?.causal && <span class="quiet">{t.explore.causalItself}</span>}
@@ -73,7 +69,7 @@ function How({ state, reader, n }: { state: State; reader: Reader; n: number }) 
 }
 
 export function Views({ state }: { state: State }) {
-    return <Pick label={t.explore.view} value={state.explore.view} all={options(t.explore.views)} onPick={(view) => store.set((s) => void (s.explore.view = view))} />;
+    return <Pick label={t.explore.view} value={state.explore.view} all={optionsOf(t.explore.views)} onPick={(view) => store.set((s) => void (s.explore.view = view))} />;
 }
 
 export function Controls(p: { state: State; reader: Reader; n: number }) {

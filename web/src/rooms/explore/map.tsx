@@ -5,7 +5,7 @@ import { store } from '../../state/store';
 import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';
 import { ColorBar } from '../../ui/color-bar';
-import { Choice } from '../../ui/controls';
+import { Choice, optionsOf } from '../../ui/controls';
 import type { Table } from '../../ui/export';
 import { Foot } from '../../ui/foot';
 import { Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';
@@ -49,12 +49,11 @@ export function Legend(p: { kind: 'weights' | 'signed'; state: State; max: numbe
 }
 
 export function ScaleChoices({ state }: { state: State }) {
-    const entries = <K extends string>(names: Record<K, string>) => Object.entries(names) as [K, string][];
     return (
         <div class="line">
-            <Choice label={t.explore.range} value={state.explore.range} options={entries(t.explore.ranges)}
+            <Choice label={t.explore.range} value={state.explore.range} options={optionsOf(t.explore.ranges)}
                 onChange={(range) => store.set((s) => void (s.explore.range = range))} />
-            <Choice label={t.explore.colors} value={state.explore.colors} options={entries(t.explore.palettes)}
+            <Choice label={t.explore.colors} value={state.explore.colors} options={optionsOf(t.explore.palettes)}
                 onChange={(colors) => store.set((s) => void (s.explore.colors = colors))} />
         </div>
     );

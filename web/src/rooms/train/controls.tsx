@@ -1,10 +1,10 @@
 // controls.tsx - the settings of a run, and the guided experiments.
 import { useState } from 'preact/hooks';
-import type { Scale, TaskInfo, TrainInput } from '../../engine/types';
+import type { TaskInfo, TrainInput } from '../../engine/types';
 import { DEFAULTS, LIMITS, type State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
-import { Check, Choice, NumberField, Slider } from '../../ui/controls';
+import { Check, Choice, NumberField, optionsOf, Slider } from '../../ui/controls';
 import { EXPERIMENTS, type ExperimentName, type Settings } from './settings';
 
 const text = t.train.settings;
@@ -60,7 +60,7 @@ export function SettingsPanel({ state, tasks, input }: { state: State; tasks: Ta
                 <Choice
                     label={text.scale}
                     value={train.scale}
-                    options={(Object.keys(text.scales) as Scale[]).map((name) => [name, text.scales[name]] as const)}
+                    options={optionsOf(text.scales)}
                     onChange={(scale) => set({ scale })}
                 />
                 <Slider
