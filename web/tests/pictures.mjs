@@ -15,7 +15,7 @@ async function learn(page) {
     await page.waitForSelector('.train[data-phase=paused]');
     await page.getByRole('button', { name: 'Play' }).click();
     await page.waitForSelector('.train[data-phase=paused][data-ended=solved]', { timeout: LEARN });
-    await page.addStyleTag({ content: '.counts > :nth-child(2) dd { visibility: hidden }' });
+    await page.locator('.counts dd').nth(1).evaluate(({ style }) => (style.visibility = 'hidden'));
 }
 
 /** Name, room, settings, and what is done before. The story is folded away where the room itself is meant. */

@@ -32,7 +32,7 @@ export async function the_card_shows_directions_and_derives({ page, base }) {
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('Why the variance is d_k').click();
     await page.locator('.more math').nth(2).waitFor();
-    await clean(page, 'derivation');
+    await assertAccessible(page, 'derivation');
 }
 
 export async function the_story_turns_attention({ page, base }) {
@@ -47,6 +47,7 @@ export async function the_story_turns_attention({ page, base }) {
     assert.ok((await share(page, 'mat')) > (await share(page, 'cat')), 'dirty: the mat');
     assert.match((await stateOf(page)).sentence, /dirty/);
     await page.locator('.story > summary').click();
+    await settle(page); // the browser tells of the fold a little later
     await page.reload();
     await page.waitForSelector('.quiz');
     assert.equal(await page.locator('.story').getAttribute('open'), null, 'stays folded for the session');

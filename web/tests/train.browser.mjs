@@ -58,7 +58,7 @@ async function assertWeightsAreThose(page, attn) {
         const { weights } = native(attn, 'attend', join(folder, name), sentence);
         for (const [l, layer] of weights.entries())
             layer.forEach((truth, h) => assertNear(displayed.find((m) => m.name === `train.layer${l + 1}.head${h + 1}`).values, truth, `layer ${l + 1}, head ${h + 1}`));
-        await page.getByRole('button', { name: 'Open in Explore' }).click();
+        await page.getByRole('button', { name: 'Open in Explore', exact: true }).click();
         await page.waitForSelector('.explore .badge:has-text("trained here: whois")');
         await page.getByLabel('Show').selectOption('head');
         await settle(page);
