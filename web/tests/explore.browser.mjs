@@ -188,6 +188,15 @@ export async function explore_says_why_and_how_much({ page, base, attn }) {
     assert.deepEqual(values, largest.map((x) => x.toFixed(4)));
 }
 
+/** Each scale has its command, and the command prints what is displayed. */
+export async function explore_commands_know_the_scale({ page, base, attn }) {
+    for (const scale of ['none', 'dk']) {
+        await show(page, base, 'explore', `explore.aggregate=head&layer=0&scale=${scale}`);
+        assert.match(await page.locator('[data-map=a] .export button').last().getAttribute('title'), new RegExp(`--layer 1 --head 1 --scale ${scale}$`));
+        await becomes(page, attend(attn, TIRED, '--scale', scale).weights[0][0]);
+    }
+}
+
 export async function explore_links_give_the_same_picture({ page, base }) {
     await show(page, base, 'explore');
     await page.getByLabel('Examples').selectOption('pair');

@@ -1,5 +1,5 @@
 // command.ts - the command that prints the numbers in sight.
-import { quoted } from '../../ui/shell';
+import { quoted, SCALE } from '../../ui/shell';
 import { headsOff, RANDOM, type Found } from './look';
 import type { Choice } from './numbers';
 
@@ -14,23 +14,24 @@ function fileOf({ settings, reader }: Found): string {
 function attend(found: Found, c: Choice, sentence: string): string | undefined {
     const { settings: s, reader } = found;
     const isMean = c.aggregate === 'mean';
-    if (s.mask === 'window' || s.mask === 'padding' || s.scale !== reader.info!.scale) return undefined;
+    if (s.mask === 'window' || s.mask === 'padding') return undefined;
     if (!isMean && c.aggregate !== 'head') return undefined;
     return [
         `attn attend ${fileOf(found)} ${quoted(sentence)} --layer ${c.layer + 1}`,
         ...(isMean ? [] : [`--head ${c.head + 1}`]),
         ...(s.mask === 'causal' && !reader.info!.causal ? ['--causal'] : []),
+        ...(s.scale !== reader.info!.scale ? [`--scale ${s.scale}`] : []),
         ...(s.temperature !== reader.info!.temperature ? [`--temperature ${s.temperature}`] : []),
     ].join(' ');
 }
 
 /** The first layer of random weights; those after it have no command. */
 function trace({ settings: s, a }: Found, c: Choice, sentence: string): string | undefined {
-    if (a.look.n > MOST_TRACED || c.layer > 0 || c.aggregate !== 'head' || s.mask === 'window' || s.mask === 'padding' || s.scale === 'dk') return undefined;
+    if (a.look.n > MOST_TRACED || c.layer > 0 || c.aggregate !== 'head' || s.mask === 'window' || s.mask === 'padding') return undefined;
     return [
         `attn trace ${quoted(sentence)} --heads ${RANDOM.heads} --d-model ${RANDOM.d_model} --seed ${s.seed}`,
         ...(s.mask === 'causal' ? ['--causal'] : []),
-        ...(s.scale === 'none' ? ['--no-scale'] : []),
+        ...SCALE[s.scale],
         ...(s.temperature !== 1 ? [`--temperature ${s.temperature}`] : []),
         `--head ${c.head + 1} --step weights`,
     ].join(' ');

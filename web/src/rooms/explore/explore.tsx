@@ -86,11 +86,11 @@ function Picture(p: { state: State; reading: Reading; scene: Scene; dark: boolea
                     {drawn}
                     {isMap && !scene.found.b && <CellNote scene={scene} cell={hovered} />}
                     {(isMap || view === 'heads') && <ScaleChoices state={state} />}
+                    <Switches found={scene.found} state={state} />
                 </section>
                 <div class="beside">
                     <Distribution scene={scene} state={state} focus={focus} />
                     <Product scene={scene} focus={focus} column={hovered.column} />
-                    <Switches found={scene.found} state={state} />
                 </div>
             </div>
             <EntropyStrip scene={scene} state={state} dark={dark} />

@@ -1,11 +1,8 @@
 // command.ts - the command that prints the numbers in sight.
-import type { Scale } from '../../engine/types';
 import type { State } from '../../state/state';
-import { quoted } from '../../ui/shell';
+import { quoted, SCALE } from '../../ui/shell';
 import type { Page } from './pages';
 import type { Work } from './work';
-
-const SCALE: Record<Scale, string[]> = { sqrt: [], none: ['--no-scale'], dk: ['--scale-by-dk'] };
 
 export function commandOf(state: State, work: Work, page: Page): string {
     const { example, problem, edits } = work;

@@ -1,8 +1,9 @@
 // settings.ts - from the state to a run: what the engine is asked for, the command that does the same,
 // and the guided experiments.
-import type { Scale, TaskInfo, TrainInput } from '../../engine/types';
+import type { TaskInfo, TrainInput } from '../../engine/types';
 import { DEFAULTS, type State } from '../../state/state';
 import { store } from '../../state/store';
+import { SCALE } from '../../ui/shell';
 
 export type Settings = State['train'];
 
@@ -26,8 +27,6 @@ export function inputOf(state: State, task: TaskInfo): TrainInput {
     };
 }
 
-const SCALE_OPTION: Record<Scale, string> = { sqrt: '', none: ' --no-scale', dk: ' --scale-by-dk' };
-
 /** The same run with the command line. */
 export function commandOf({ train, seed }: State): string {
     const option = (name: string, value: number, usual = 0) => (value === usual ? '' : ` --${name} ${value}`);
@@ -41,7 +40,7 @@ export function commandOf({ train, seed }: State): string {
         option('lr', train.rate) +
         option('steps', train.steps) +
         (train.causal ? ' --causal' : '') +
-        SCALE_OPTION[train.scale] +
+        SCALE[train.scale].map((option) => ` ${option}`).join('') +
         option('temperature', train.temperature, 1) +
         ` --seed ${seed} --stop-at ${Number((100 * train.stopAt).toPrecision(6))}`
     );
