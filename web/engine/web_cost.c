@@ -15,7 +15,8 @@ EXPORT(cost) web_cost(double n, double d, double heads, int32_t causal) {
     if (!ctx) return ATTN_E_MEMORY;
     attn_args_init(&args);
     args.q = attn_tensor_bhsd(NULL, ATTN_F32, 1, (int64_t)heads, (int64_t)n, (int64_t)d);
-    for (int k = 0; k < 3; k++) args.q.stride[k] = 0; /* counted, not read: need not fit in memory */
+    for (int k = 0; k < 3; k++)
+        args.q.stride[k] = 0; /* counted, not read: need not fit in memory */
     args.k = args.v = args.q;
     args.causal = causal != 0;
     ATTN_TRY(attn_cost(ctx, &args, &cost, &web_error));
