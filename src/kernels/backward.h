@@ -240,8 +240,7 @@ static void product_guarded(const attni_product *p, const void *weights) {
                 sum = v_select(hidden, sum, v_fma(x, y, sum));
             }
             real *to = (real *)p->c + i * p->c_row + v * VL;
-            const int columns = p->n_columns - v * VL;
-            if (columns > 0) store_columns(to, load_columns(to, columns) + sum, columns);
+            put_columns(to, sum, p->n_columns - v * VL, true);
         }
     }
 }
