@@ -166,12 +166,13 @@ static void add_product(const attni_back_task *s, const attni_key_sums *sums, in
     }
 }
 
-/* Keys seen by the same panels go together, so that a diagonal costs little more than it shows. */
-static void add_keys(const attni_back_task *s, int64_t first, const key_panels *seen) {
+/* Of the first n keys, those seen by the same panels go together, so that a diagonal costs little
+ * more than it shows. */
+static void add_keys(const attni_back_task *s, int64_t first, int64_t n, const key_panels *seen) {
     const attni_backward_layout *l = &s->plan->layout;
-    for (int64_t key = 0; key < ATTNI_BACKWARD_KEYS;) {
+    for (int64_t key = 0; key < n;) {
         int64_t end = key + 1;
-        while (end < ATTNI_BACKWARD_KEYS && seen->first[end] == seen->first[key] &&
+        while (end < n && seen->first[end] == seen->first[key] &&
                seen->last[end] == seen->last[key])
             end++;
         if (seen->first[key] >= 0) {
@@ -214,7 +215,7 @@ static void meet_tile(const attni_back_task *s, const attni_key_source *from, in
             hide_keys(s, p, 0, n_keys);
         }
     }
-    if (any) add_keys(s, first, &seen);
+    if (any) add_keys(s, first, n_keys, &seen);
 }
 
 /* ------------------------------------------------------------------------------------ dq */
