@@ -5,6 +5,7 @@
 #define ATTNI_REAL_f32
 #include "models/trainer.h"
 
+#include "layers/add.h"
 #include "layers/loss.h"
 #include "layers/optimizer.h"
 #include "layers/schedule.h"
@@ -188,11 +189,8 @@ static void shard_task(void *arg, int64_t task, int worker) {
 /* The shards' gradients into the first of them, in ascending order. */
 static void sum_gradients(attni_trainer *t) {
     const size_t total = t->model.parameters.total;
-    float *restrict sum = t->gradients;
-    for (int64_t s = 1; s < t->n_shards; s++) {
-        const float *restrict next = t->gradients + (size_t)s * total;
-        for (size_t i = 0; i < total; i++) sum[i] += next[i];
-    }
+    for (int64_t s = 1; s < t->n_shards; s++)
+        attni_add_to_f32((int64_t)total, t->gradients + (size_t)s * total, t->gradients);
 }
 
 static void update(attni_trainer *t, attni_step *step) {

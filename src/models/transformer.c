@@ -3,6 +3,7 @@
  * real. Allocates nothing. Tests: tests/models/test_transformer.c */
 #include "models/transformer.h"
 
+#include "layers/add.h"
 #include "layers/embedding.h"
 #include "layers/linear.h"
 #include "layers/mlp.h"
@@ -121,8 +122,10 @@ static attni_mha_params mha_params(const attni_parameters *list, int64_t l, real
 
 /* ------------------------------------------------------------------------------------- forward */
 
-static void add(int64_t n, const real *restrict a, const real *restrict b, real *restrict sum) {
-    for (int64_t i = 0; i < n; i++) sum[i] = a[i] + b[i];
+/* sum = a + b, each (rows, d) */
+static void add(const pass *p, int64_t rows, const real *a, const real *b, real *sum) {
+    memcpy(sum, a, bytes_of(p, rows));
+    R(add_to)(rows * p->run->config.d, b, sum);
 }
 
 static attn_status embed(const pass *p, real *x) {
@@ -146,7 +149,7 @@ static attn_status forward_attention(const pass *p, int64_t l) {
     const attni_mha attention = {&config, &params, &input, &taps->attention};
     R(norm_forward)(&norm, rows_of(p), taps->residual, taps->normed_1, &saved);
     ATTN_TRY(R(mha_forward)(p->ctx, &attention, taps->attended, p->err));
-    add(rows_of(p) * p->run->config.d, taps->residual, taps->attended, taps->middle);
+    add(p, rows_of(p), taps->residual, taps->attended, taps->middle);
     return ATTN_OK;
 }
 
@@ -162,7 +165,7 @@ static attn_status forward_mlp(const pass *p, int64_t l) {
     const attni_mlp_pass mlp_pass = mlp_pass_of(p, l);
     R(norm_forward)(&norm, rows_fed(p, l), middle, taps->normed_2, &saved);
     ATTN_TRY(R(mlp_forward)(p->ctx, &mlp, &mlp_pass, p->err));
-    add(rows_fed(p, l) * run->config.d, middle, taps->fed, after(run, &run->value, l));
+    add(p, rows_fed(p, l), middle, taps->fed, after(run, &run->value, l));
     return ATTN_OK;
 }
 
