@@ -52,24 +52,14 @@ export class Train {
         return modelInfo(this.module.call('train_start', this.module.lendText(o.task), block));
     }
 
-    /** At least one step. */
-    slice(milliseconds: number): { last: TrainStep; steps: number; losses: number[] } {
-        const begin = performance.now();
+    slice(milliseconds: number, most: number): { last: TrainStep; steps: number; losses: number[] } {
+        const end = performance.now() + milliseconds;
         const losses: number[] = [];
-        let passed = 0;
         for (;;) {
             const [step, loss, gradientNorm, rate] = this.module.call('train_step').tensor('step').data;
             losses.push(loss!);
-            passed = performance.now() - begin;
-            if (passed < milliseconds) continue;
-            const last = {
-                step: step!,
-                loss: loss!,
-                gradientNorm: gradientNorm!,
-                rate: rate!,
-                millisecondsPerStep: passed / losses.length,
-            };
-            return { last, steps: losses.length, losses };
+            if (performance.now() < end && losses.length < most) continue;
+            return { last: { step: step!, loss: loss!, gradientNorm: gradientNorm!, rate: rate! }, steps: losses.length, losses };
         }
     }
 

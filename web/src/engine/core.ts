@@ -53,7 +53,7 @@ export class Core implements Direct {
     tasks: Direct['tasks'] = () => this.training.tasks();
     taskExample: Direct['taskExample'] = (task, seed, number) => this.training.taskExample(task, seed, number);
     trainStart: Direct['trainStart'] = (input) => this.looking.remember(this.training.start(input));
-    trainSlice: Direct['trainSlice'] = (milliseconds) => this.training.slice(milliseconds);
+    trainSlice: Direct['trainSlice'] = (milliseconds, most) => this.training.slice(milliseconds, most);
     evaluate: Direct['evaluate'] = (examples, knockOut, handle) => this.training.evaluate(examples, knockOut, handle);
     trainPack: Direct['trainPack'] = () => this.training.pack();
 

@@ -159,7 +159,6 @@ export interface TrainStep {
     loss: number;
     gradientNorm: number;
     rate: number;
-    millisecondsPerStep: number;
 }
 
 export interface Evaluation {
@@ -225,8 +224,8 @@ export interface Engine {
     tasks(): Promise<TaskInfo[]>;
     /** Starts anew at step 0; there is one trainer. */
     trainStart(input: TrainInput): Promise<ModelInfo>;
-    /** Runs about `milliseconds` of steps, at least one; the last one's numbers and how many there were. */
-    trainSlice(milliseconds: number): Promise<{ last: TrainStep; steps: number; losses: number[] }>;
+    /** Runs about `milliseconds` of steps, 1 to `most`; the last one's numbers and how many there were. */
+    trainSlice(milliseconds: number, most: number): Promise<{ last: TrainStep; steps: number; losses: number[] }>;
     /** Of the weights now, or of an open model that was packed in this run. */
     evaluate(examples: number, knockOut: boolean, handle?: number): Promise<Evaluation>;
     taskExample(task: string, seed: number, number: number): Promise<TaskExample>;

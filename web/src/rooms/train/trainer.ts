@@ -8,7 +8,7 @@ import type { Evaluation, Look, ModelInfo, TrainInput } from '../../engine/types
 export const EVERY = 50; // steps from one evaluation to the next
 export const JUDGED = 512; // held-out examples of an evaluation
 export const JUDGED_AT_END = 2048; // as `attn train` does
-const SLICE = 10; // milliseconds
+const SLICE = 25; // milliseconds: the engine waits for the page between slices, and questions for their end
 const SHOWN = 100; // milliseconds from one picture to the next
 const MOST_SNAPSHOTS = 40;
 const MOST_BYTES = 64e6; // of all snapshots together
@@ -72,7 +72,6 @@ class Trainer {
     private plays = 0; // the loops so far
     private playing = 0; // the number of the one that may run; 0: none
     private spacing = EVERY; // of snapshots
-    private stepTime = 0; // milliseconds of the last step
     private starts = 0;
     private tail: Promise<void> = Promise.resolve();
     private listeners = new Set<() => void>();
@@ -128,7 +127,7 @@ class Trainer {
         this.queue(async () => {
             if (this.phase !== 'paused') return;
             this.viewing = null;
-            await this.train(0);
+            await this.train(1);
             await this.settle(JUDGED);
         });
     }
@@ -183,7 +182,7 @@ class Trainer {
         while (this.playing === mine) {
             await visible();
             const from = this.step;
-            await this.train(this.sliceTime());
+            await this.train(this.stepsLeft());
             if (Math.floor(this.step / EVERY) > Math.floor(from / EVERY)) await this.judge();
             if (this.ended !== 'budget' && this.step >= this.input!.steps) this.end('budget');
             const now = performance.now();
@@ -203,20 +202,18 @@ class Trainer {
         this.pause();
     }
 
-    /** A whole slice, but single steps before an evaluation, so that it falls on its step. */
-    private sliceTime(): number {
+    /** To the next evaluation, or to the end if that comes first. */
+    private stepsLeft(): number {
         const budget = this.input!.steps - this.step;
-        const left = Math.min(EVERY - (this.step % EVERY), budget > 0 ? budget : EVERY);
-        const slice = this.stepTime ? Math.ceil(SLICE / this.stepTime) : EVERY;
-        return left <= 2 * slice ? 0 : SLICE;
+        return Math.min(EVERY - (this.step % EVERY), budget > 0 ? budget : EVERY);
     }
 
-    private async train(milliseconds: number): Promise<void> {
-        const { last, losses } = await engine.trainSlice(milliseconds);
+    /** A slice of at most that many steps. */
+    private async train(most: number): Promise<void> {
+        const { last, losses } = await engine.trainSlice(SLICE, most);
         for (const loss of losses) this.curves.losses.push(loss);
         this.curves.gradient.step.push(last.step);
         this.curves.gradient.norm.push(last.gradientNorm);
-        this.stepTime = last.millisecondsPerStep;
     }
 
     private async judge(): Promise<void> {
