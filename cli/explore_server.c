@@ -30,7 +30,7 @@ struct explore_server {
  * Opener and embedder policies make it cross-origin isolated: exact clocks, shared memory. */
 static const char *const headers_of_all[][2] = {
     {"Content-Security-Policy",
-     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; "
+     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
      "style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; "
      "form-action 'none'; frame-ancestors 'none'"},
     {"Cross-Origin-Opener-Policy", "same-origin"},
