@@ -1,8 +1,9 @@
 # The front door. The truth about the build is in CMakeLists.txt and CMakePresets.json.
 ATTN := build/release/cli/attn
 FUZZ_SECONDS ?= 300
+EXPLORE ?= --open
 
-.PHONY: help run test bench fuzz asan tsan clang aarch64 wasm format clean
+.PHONY: help run explore test bench fuzz asan tsan clang aarch64 wasm format clean
 
 help:     ## this list
 	@sed -n 's/^\([a-z0-9 ]*\): *## /\1|/p' Makefile | awk -F'|' '{printf "  make %-30s %s\n", $$1, $$2}'
@@ -10,7 +11,10 @@ help:     ## this list
 run:      ## build the command and take a short tour
 	@tools/setup run && tools/build release attn && tools/tour
 
-test:     ## every test: gcc, clang, sanitizers, aarch64 (qemu), wasm (node)
+explore:  ## build the page and serve it: make explore EXPLORE="--port 9000"
+	@tools/setup explore && tools/build-explorer && $(ATTN) explore $(EXPLORE)
+
+test:     ## every test: gcc, clang, sanitizers, aarch64 (qemu), wasm (node), the page (Chromium)
 	@tools/setup test && tools/run-tests
 
 bench:    ## how near the machine's limit; FMA peak and OpenBLAS in the same run
@@ -27,4 +31,4 @@ format:   ## lay out every C file
 	@tools/format
 
 clean:    ## remove everything built
-	@rm -rf build
+	@rm -rf build web/dist web/node_modules

@@ -12,6 +12,7 @@ typedef struct attend_options {
     cli_common common;
     int64_t layer, head; /* from 1; 0: last layer, mean of heads */
     bool causal;
+    int scale;          /* index into the choices; 0: the model's */
     double temperature; /* 0: the model's */
 } attend_options;
 
@@ -35,6 +36,11 @@ static const cli_option options[] = {
      .help = "from 1; default: the mean of all heads"},
     {.kind = CLI_SECTION, .name = "What to change"},
     {.kind = CLI_FLAG, .name = "causal", AT(causal), .help = "no token sees a later one"},
+    {.kind = CLI_CHOICE,
+     .name = "scale",
+     AT(scale),
+     .value = "model|sqrt|none|dk",
+     .help = "scores divided by sqrt(d_k), by nothing, or by d_k; default: the model's"},
     {.kind = CLI_REAL,
      .name = "temperature",
      AT(temperature),
@@ -153,6 +159,10 @@ static int check(const attend_options *o, const attni_model *model) {
     return CLI_USAGE;
 }
 
+static double scale_of(int choice, int64_t d_k) {
+    return choice == 1 ? ATTN_SCALE_AUTO : choice == 2 ? 1 : 1 / (double)d_k;
+}
+
 static int attend(const attend_options *o, attni_model *model, const char *sentence) {
     look_view view = {.model = model, .head = o->head - 1};
     int code = check(o, model);
@@ -165,6 +175,7 @@ static int attend(const attend_options *o, attni_model *model, const char *sente
     code = tokenize(model, sentence, tokens, &view.n);
     if (code == CLI_OK) {
         if (o->causal) model->config.causal = true;
+        if (o->scale > 0) model->config.scale = scale_of(o->scale, model->config.d_k);
         if (o->temperature > 0) model->config.temperature = o->temperature;
         view.tokens = tokens;
         view.layer = (o->layer ? o->layer : model->config.layers) - 1;

@@ -19,6 +19,7 @@
     X(learn, "the book: what attention is, page by page, and a quiz")                              \
     X(train, "teach a tiny transformer a task and judge where it looks")                           \
     X(attend, "what a trained model answers, and its attention as a heatmap")                      \
+    X(explore, "the page: see attention, step through it, watch it learn")                         \
     X(gradcheck, "compare every gradient with differences of the forward pass")                    \
     X(bench, "measure the engine against this machine's peak")                                     \
     X(info, "what this machine and this build offer")                                              \

@@ -65,6 +65,12 @@ static const cli_option options[] = {
      .name = "no-scale",
      AT(no_scale),
      .help = "do not divide the scores by sqrt(d_k)"},
+    {.kind = CLI_FLAG, .name = "scale-by-dk", AT(scale_by_dk), .help = "divide the scores by d_k"},
+    {.kind = CLI_TEXT,
+     .name = "set",
+     AT(set),
+     .value = "CHANGES",
+     .help = "numbers of given matrices, row and column from 1: 'w_q:1,2=0.5;x:3,1=-1'"},
     {.kind = CLI_SECTION, .name = "What to show"},
     {.kind = CLI_TEXT,
      .name = "pick",
@@ -108,6 +114,7 @@ static const cli_spec spec = {
                            "  attn trace --example 004 --pick apple,phones\n"
                            "  attn trace \"the cat saw the dog\" --causal --heads 2\n"
                            "  attn trace --example 003 --step weights --markdown\n"
+                           "  attn trace --example 001 --set 'q:1,1=2;q:1,2=0'\n"
                            "  attn trace --interactive\n"}},
     .options = options,
     .n_options = sizeof options / sizeof *options,

@@ -22,9 +22,9 @@ typedef struct trace_options {
     const char *file[TRACE_FILES];
     int64_t heads, d_model, d_k; /* 0: not given */
     int64_t seed;                /* -1: not given */
-    bool causal, no_scale;
+    bool causal, no_scale, scale_by_dk;
     double temperature;
-    const char *pick, *step;
+    const char *set, *pick, *step;
     int64_t head; /* from 1; 0: all */
     bool markdown, interactive;
 } trace_options;
@@ -61,12 +61,16 @@ typedef struct trace_job {
     lab_words words, made_query, made_key;
     double *memory;
     double *file[TRACE_FILES];
+    double *changed[LAB_N_PARTS]; /* by --set */
 } trace_job;
 
 /* trace_inputs.c: fills the problem, the labels and the words about them; an exit code after a
  * message. */
 int trace_load(trace_job *job);
 void trace_free(trace_job *job);
+
+/* trace_set.c: applies --set; an exit code after a message. */
+int trace_set(trace_job *job);
 
 /* trace_pages.c */
 void trace_make_pages(trace_job *job);

@@ -86,7 +86,9 @@ void trace_sizes(const trace_job *job, char text[TRACE_TEXT]) {
               : (size_t)snprintf(text + at, TRACE_TEXT - at, "d_k = %lld, d_v = %lld",
                                  (long long)s->d_k, (long long)s->d_v);
     at += (size_t)snprintf(text + at, TRACE_TEXT - at, ", %s, %s",
-                           job->o->no_scale ? "not scaled" : "scaled",
+                           job->o->no_scale      ? "not scaled"
+                           : job->o->scale_by_dk ? "divided by d_k"
+                                                 : "scaled",
                            s->causal ? "causal" : "no mask");
     if (s->temperature != 1)
         snprintf(text + at, TRACE_TEXT - at, ", temperature %g", s->temperature);

@@ -202,8 +202,9 @@ int trace_pick_text(const trace_job *job) {
     if (job->o->no_scale)
         snprintf(factor, sizeof factor, "not scaled");
     else
-        snprintf(factor, sizeof factor, "times 1/sqrt(%lld) = %.6g", (long long)job->steps.d_k,
-                 job->steps.scale);
+        snprintf(factor, sizeof factor, "times %s%lld%s = %.6g",
+                 job->o->scale_by_dk ? "1/" : "1/sqrt(", (long long)job->steps.d_k,
+                 job->o->scale_by_dk ? "" : ")", job->steps.scale);
     print_line("scaled", at_pick(job, LAB_SCALED), factor);
     if (masked) printf("  masked: this query does not see this key, so the weight is exactly 0\n");
     print_line("weight", at_pick(job, LAB_WEIGHTS), "softmax of the row");

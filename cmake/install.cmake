@@ -1,4 +1,4 @@
-# What `cmake --install` lays down: header, both libraries, the command and its manual page, and the
+# What `cmake --install` lays down: header, both libraries, the command, its manual page and page, and the
 # files by which others find them (attnConfig.cmake for find_package, attn.pc for pkg-config).
 include(CMakePackageConfigHelpers)
 
@@ -18,6 +18,8 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(ATTN_BUILD_CLI)
     install(TARGETS attn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(FILES cli/attn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    # The page, if tools/build-explorer has built it; `attn explore` looks here, beside bin/.
+    install(DIRECTORY web/dist/ DESTINATION ${CMAKE_INSTALL_DATADIR}/attn/explorer OPTIONAL)
 endif()
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/attn)

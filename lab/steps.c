@@ -346,6 +346,11 @@ static void say_scores(lab_steps *s) {
     if (s->scale == 1) {
         scaled->formula = "S";
         say(scaled, "Not scaled: the larger d_k, the larger the scores, the sharper the softmax.");
+    } else if (s->scale == 1 / (double)s->d_k) {
+        scaled->formula = "S / d_k";
+        say(scaled,
+            "Divided by d_k = %lld: the larger d_k, the nearer the softmax to an even share.",
+            (long long)s->d_k);
     } else {
         say(scaled, "Divided by sqrt(%lld) = %.6g, so that scores do not grow with d_k.",
             (long long)s->d_k, 1 / s->scale);

@@ -70,6 +70,9 @@ attn_status attn_backward(attn_ctx *ctx, const attn_args *args, const attn_resul
     ATTN_TRY(attni_results_check(&full, results, true, err));
     ATTN_TRY(attni_gradients_check(&full, results, gradients, false, err));
     ATTN_TRY(attni_backward_plan_make(ctx, &full, gradients, &plan, err));
+    if (!plan.forward.kernels->backward)
+        return attni_fail(err, ATTN_E_ISA, "backward: not in this build for %s; use f32",
+                          attn_dtype_name(full.q.dtype));
     attni_backward_job job = {
         .plan = &plan, .results = results, .gradients = gradients, .dq_sums = gradients->dq};
     ATTN_TRY(choose_workspace(ctx, &job, err));

@@ -6,7 +6,6 @@ size_t attni_backward_panel_size(void) { return (sizeof(attni_back_panel) + 63) 
 
 static inline double value_at(attn_dtype dtype, const void *row, int64_t c) {
     switch (dtype) {
-    case ATTN_F32: return ((const float *)row)[c];
     case ATTN_F64: return ((const double *)row)[c];
     case ATTN_F16: return attni_f16_to_f32(((const uint16_t *)row)[c]);
     default: return attni_bf16_to_f32(((const uint16_t *)row)[c]);
@@ -14,7 +13,18 @@ static inline double value_at(attn_dtype dtype, const void *row, int64_t c) {
 }
 
 /* In double, as two sums, so that one addition need not wait for the one before. */
+static double dot_f32(const float *a, const float *b, int64_t n) {
+    double even = 0, odd = 0;
+    for (int64_t c = 0; c + 1 < n; c += 2) {
+        even += (double)a[c] * (double)b[c];
+        odd += (double)a[c + 1] * (double)b[c + 1];
+    }
+    if (n % 2 == 1) even += (double)a[n - 1] * (double)b[n - 1];
+    return even + odd;
+}
+
 static double row_dot(attn_dtype dtype, const void *a, const void *b, int64_t n) {
+    if (dtype == ATTN_F32) return dot_f32(a, b, n);
     double even = 0, odd = 0;
     for (int64_t c = 0; c + 1 < n; c += 2) {
         even += value_at(dtype, a, c) * value_at(dtype, b, c);
@@ -120,7 +130,7 @@ static void copy_rows(const attni_back_task *s, const attni_back_panel *p, void 
         for (int x = 0; x < p->rows.n; x++) {
             char *row = to + (size_t)(p->column + x) * width;
             memcpy(row, (const char *)from[x] + (size_t)c * real, n);
-            memset(row + n, 0, width - n);
+            if (n < width) memset(row + n, 0, width - n);
         }
         to += ATTNI_BLOCK_ROWS * width;
         c += lanes;

@@ -60,27 +60,36 @@ static void note_panel(key_panels *seen, const attni_view *view, int p) {
     }
 }
 
-/* Marks pairs of keys from .. to - 1 as hidden: weight -0, gradient 0. */
-static void hide_keys(const attni_back_task *s, const attni_back_panel *p, int64_t from,
-                      int64_t to) {
-    const size_t real = s->plan->forward.real_size;
-    const attni_backward_layout *l = &s->plan->layout;
-    for (int64_t key = from; key < to; key++) {
-        const int64_t at = key * ATTNI_BLOCK_ROWS + p->column;
-        for (int x = 0; x < attni_back_lanes(s, p); x++) {
-            attni_store_real(s->scratch + l->p, real, at + x, -0.0);
-            attni_store_real(s->scratch + l->ds, real, at + x, 0);
-        }
+/* n elements from `at` on. */
+static void fill_reals(void *array, size_t real_size, int64_t at, int n, double value) {
+    if (real_size == sizeof(double)) {
+        for (int x = 0; x < n; x++) ((double *)array)[at + x] = value;
+    } else {
+        for (int x = 0; x < n; x++) ((float *)array)[at + x] = (float)value;
     }
 }
 
-static void hide_rest(const attni_back_task *s, const attni_back_panel *p, const attni_view *view) {
+/* Marks pairs of keys from .. to - 1 as hidden: weight -0, gradient 0. */
+static void hide_keys(const attni_back_task *s, const attni_back_panel *p, int64_t from,
+                      int64_t to) {
+    const attni_backward_layout *l = &s->plan->layout;
+    const int lanes = attni_back_lanes(s, p);
+    for (int64_t key = from; key < to; key++) {
+        const int64_t at = key * ATTNI_BLOCK_ROWS + p->column;
+        fill_reals(s->scratch + l->p, s->plan->forward.real_size, at, lanes, -0.0);
+        fill_reals(s->scratch + l->ds, s->plan->forward.real_size, at, lanes, 0);
+    }
+}
+
+/* Of the first n keys of the tile, those outside the view. */
+static void hide_rest(const attni_back_task *s, const attni_back_panel *p, const attni_view *view,
+                      int64_t n) {
     int64_t from = 0;
     for (int32_t g = 0; g < view->n_segments; g++) {
         hide_keys(s, p, from, view->segments[g].key);
         from = view->segments[g].key + view->segments[g].n;
     }
-    hide_keys(s, p, from, ATTNI_BACKWARD_KEYS);
+    hide_keys(s, p, from, n);
 }
 
 static void visit_tile(const attni_back_task *s, attni_back_panel *p, const attni_tile *t) {
@@ -157,12 +166,13 @@ static void add_product(const attni_back_task *s, const attni_key_sums *sums, in
     }
 }
 
-/* Keys seen by the same panels go together, so that a diagonal costs little more than it shows. */
-static void add_keys(const attni_back_task *s, int64_t first, const key_panels *seen) {
+/* Of the first n keys, those seen by the same panels go together, so that a diagonal costs little
+ * more than it shows. */
+static void add_keys(const attni_back_task *s, int64_t first, int64_t n, const key_panels *seen) {
     const attni_backward_layout *l = &s->plan->layout;
-    for (int64_t key = 0; key < ATTNI_BACKWARD_KEYS;) {
+    for (int64_t key = 0; key < n;) {
         int64_t end = key + 1;
-        while (end < ATTNI_BACKWARD_KEYS && seen->first[end] == seen->first[key] &&
+        while (end < n && seen->first[end] == seen->first[key] &&
                seen->last[end] == seen->last[key])
             end++;
         if (seen->first[key] >= 0) {
@@ -190,21 +200,22 @@ static void meet_tile(const attni_back_task *s, const attni_key_source *from, in
                       int64_t lo, int64_t hi) {
     const attni_tile t = attni_tile_at(from, first, attni_max(lo, first),
                                        attni_min(hi, first + ATTNI_BACKWARD_KEYS));
+    const int64_t n_keys = attni_min(hi - first, ATTNI_BACKWARD_KEYS); /* no panel sees others */
     key_panels seen;
     memset(&seen, -1, sizeof seen);
     bool any = false;
     for (int n = 0; n < s->n_panels; n++) {
         attni_back_panel *p = attni_back_panel_at(s, n);
         if (sees_tile(s, p, first)) {
-            hide_rest(s, p, s->view);
+            hide_rest(s, p, s->view, n_keys);
             visit_tile(s, p, &t);
             note_panel(&seen, s->view, n);
             any = true;
         } else {
-            hide_keys(s, p, 0, ATTNI_BACKWARD_KEYS);
+            hide_keys(s, p, 0, n_keys);
         }
     }
-    if (any) add_keys(s, first, &seen);
+    if (any) add_keys(s, first, n_keys, &seen);
 }
 
 /* ------------------------------------------------------------------------------------ dq */

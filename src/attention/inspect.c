@@ -165,10 +165,17 @@ static desk desk_of(const job *w, int worker) {
 static void write_stage(const attn_tensor *t, const int64_t at[3], const double *row,
                         const attni_ref_sequence *s, double outside) {
     if (!is_wanted(t)) return;
+    float *dense = NULL; /* the usual case: f32 side by side */
+    if (t->dtype == ATTN_F32 && t->stride[3] == 1)
+        dense =
+            (float *)t->data + at[0] * t->stride[0] + at[1] * t->stride[1] + at[2] * t->stride[2];
     for (int64_t j = 0; j < t->shape[3]; j++) {
         const bool inside = j >= s->key0 && j - s->key0 < s->len_k;
-        attni_ref_store(t, (int64_t[]){at[0], at[1], at[2], j},
-                        inside ? row[j - s->key0] : outside);
+        const double x = inside ? row[j - s->key0] : outside;
+        if (dense)
+            dense[j] = (float)x;
+        else
+            attni_ref_store(t, (int64_t[]){at[0], at[1], at[2], j}, x);
     }
 }
 

@@ -36,7 +36,7 @@ int attni_panel_vecs(const attni_kernels *kernels, int64_t rows) {
     const int64_t vectors = attni_ceil_div(rows, kernels->vl);
     const int most = kernels->max_vecs;
     if (vectors == most + 1 && most > 2) return most - 1;
-    return (int)attni_min(vectors, most);
+    return (int)attni_clamp(vectors, kernels->min_vecs, most);
 }
 
 /* As many panels as possible share a key tile, as long as every worker still gets a few blocks;

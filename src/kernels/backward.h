@@ -39,9 +39,11 @@ INLINE void product_into(const int n_v, const attni_visit *t, void *block) {
     }
 }
 
+#if MIN_VECS <= 1
 static __attribute__((noinline)) void block_product_1(const attni_visit *t, void *block) {
     product_into(1, t, block);
 }
+#endif
 static __attribute__((noinline)) void block_product_2(const attni_visit *t, void *block) {
     product_into(2, t, block);
 }
@@ -154,7 +156,9 @@ INLINE void sum_keys(const int n_v, const attni_backward_visit *b) {
     if (ROWS(n_v) > 4) {
         for (; c + 4 <= d; c += 4) query_strip(4, n_v, b, c);
     }
-    for (; c + 2 <= d; c += 2) query_strip(2, n_v, b, c);
+    if (ROWS(n_v) > 2) {
+        for (; c + 2 <= d; c += 2) query_strip(2, n_v, b, c);
+    }
     if (c < d) query_strip(1, n_v, b, c);
 }
 
@@ -206,9 +210,11 @@ INLINE void backward_visit(const int n_v, const attni_backward_visit *b,
     }
 }
 
+#if MIN_VECS <= 1
 static __attribute__((noinline)) void backward_1(const attni_backward_visit *b) {
     backward_visit(1, b, block_product_1);
 }
+#endif
 static __attribute__((noinline)) void backward_2(const attni_backward_visit *b) {
     backward_visit(2, b, block_product_2);
 }
@@ -234,8 +240,7 @@ static void product_guarded(const attni_product *p, const void *weights) {
                 sum = v_select(hidden, sum, v_fma(x, y, sum));
             }
             real *to = (real *)p->c + i * p->c_row + v * VL;
-            const int columns = p->n_columns - v * VL;
-            if (columns > 0) store_columns(to, load_columns(to, columns) + sum, columns);
+            put_columns(to, sum, p->n_columns - v * VL, true);
         }
     }
 }
@@ -244,14 +249,15 @@ static void product_guarded(const attni_product *p, const void *weights) {
 
 static void backward_any(const attni_backward_visit *b) {
     static void (*const visits[MAX_VECS + 1])(const attni_backward_visit *) = {
-        NULL,
-        backward_1,
-        backward_2,
+        [2] = backward_2,
+#if MIN_VECS <= 1
+        [1] = backward_1,
+#endif
 #if MAX_VECS >= 3
-        backward_3,
+        [3] = backward_3,
 #endif
     };
-    attni_assert(b->visit.vecs >= 1 && b->visit.vecs <= MAX_VECS);
+    attni_assert(b->visit.vecs >= MIN_VECS && b->visit.vecs <= MAX_VECS);
     visits[b->visit.vecs](b);
 }
 

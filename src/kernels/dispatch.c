@@ -10,7 +10,9 @@
     extern const attni_kernels attni_kernels_##isa##_f32, attni_kernels_##isa##_f64;
 #define TABLES(isa) {&attni_kernels_##isa##_f32, &attni_kernels_##isa##_f64}
 
+#ifdef ATTNI_HAVE_SCALAR
 DECLARE(scalar)
+#endif
 #ifdef ATTNI_HAVE_SSE2
 DECLARE(sse2)
 #endif
@@ -28,7 +30,9 @@ DECLARE(simd128)
 #endif
 
 static const attni_kernels *const tables[ATTN_ISA_COUNT][2] = {
-    [ATTN_ISA_SCALAR] = TABLES(scalar), /* everywhere */
+#ifdef ATTNI_HAVE_SCALAR
+    [ATTN_ISA_SCALAR] = TABLES(scalar), /* everywhere but in the page */
+#endif
 #ifdef ATTNI_HAVE_SSE2
     [ATTN_ISA_SSE2] = TABLES(sse2), /* every x86-64 */
 #endif

@@ -44,7 +44,7 @@ typedef struct attni_dropout {
 
 /* One panel of queries visits the visible keys of one tile. */
 typedef struct attni_visit {
-    int vecs;                      /* query vectors, 1 .. max_vecs */
+    int vecs;                      /* query vectors, min_vecs .. max_vecs */
     int32_t n_segments;            /* at least 1; the segments hold n_keys keys together */
     const attni_segment *segments; /* ascending, disjoint */
     int32_t n_keys;
@@ -116,13 +116,14 @@ typedef struct attni_kernels {
     const char *name;
     bool fused;   /* class of result bits: with or without fused multiply-add */
     int vl;       /* lanes per vector */
-    int max_vecs; /* vectors per panel */
+    int min_vecs; /* vectors per panel, from 1 or 2 ... */
+    int max_vecs; /* ... up to these */
 
     /* rows (vecs * vl pointers to d reals) -> q_t (d, lanes), times factor */
     void (*pack_queries)(int vecs, int64_t d, const void *const *rows, double factor, void *q_t);
     void (*visit)(const attni_visit *visit);
     void (*product)(const attni_product *product);
-    void (*backward)(const attni_backward_visit *visit);
+    void (*backward)(const attni_backward_visit *visit); /* NULL in a build without it */
     /* product() with add, leaving out the pairs that `weights`, the P^T of a block laid out as a,
      * marks as hidden. */
     void (*product_guarded)(const attni_product *product, const void *weights);
@@ -134,12 +135,12 @@ typedef struct attni_kernels {
     void (*unpack_rows)(int vecs, int n_rows, int64_t d, const void *panel, const void *factors,
                         void *const *rows);
 
-    /* f16 or bf16 to f32, and back */
+    /* f16 or bf16 to f32, and back; in the f32 table only */
     void (*widen)(int64_t n, attn_dtype dtype, const void *from, float *to);
     void (*narrow)(int64_t n, attn_dtype dtype, const float *from, void *to);
 
     /* rounds x 12 independent multiply-adds on full vectors: the machine's limit, for benchmarks.
-     * Returns the flops done. */
+     * Returns the flops done. NULL in a build without benchmarks. */
     double (*burn)(int64_t rounds);
     /* The softmax's own 2^x (x <= 0) and the softcap's own tanh, on arrays, for layers and tests;
      * n a multiple of vl, y may be x. */

@@ -77,6 +77,8 @@ static void unpack_rows(int vecs, int n_rows, int64_t d, const void *panel, cons
 
 /* ---------------------------------------------------------------------- half precision */
 
+#if defined(ATTNI_REAL_f32)
+
 static void widen(int64_t n, attn_dtype dtype, const void *from, float *to) {
     const uint16_t *half = from;
     int64_t i = 0;
@@ -96,5 +98,6 @@ static void narrow(int64_t n, attn_dtype dtype, const float *from, void *to) {
         half[i] = dtype == ATTN_BF16 ? attni_f32_to_bf16(from[i]) : attni_f32_to_f16(from[i]);
     }
 }
+#endif
 
 #endif

@@ -9,19 +9,20 @@
 #include "kernels/kernels.h"
 #include "kernels/multiply.h"
 
-INLINE void store_columns(real *c, vr x, int n_columns) {
-    if (n_columns >= VL) {
-        v_store(c, x);
-    } else {
-        for (int i = 0; i < n_columns; i++) c[i] = x[i];
-    }
+/* Fewer columns than a vector has. A function of its own, as few calls need it. */
+static __attribute__((noinline)) void put_few(real *c, vr x, int n_columns, bool add) {
+    real few[VL];
+    v_store(few, x);
+    for (int i = 0; i < n_columns; i++) c[i] = add ? c[i] + few[i] : few[i];
 }
 
-INLINE vr load_columns(const real *c, int n_columns) {
-    if (n_columns >= VL) return v_load(c);
-    vr x = v_zero();
-    for (int i = 0; i < n_columns; i++) x[i] = c[i];
-    return x;
+/* The columns that C has of x, set or added to. */
+INLINE void put_columns(real *c, vr x, int n_columns, bool add) {
+    if (n_columns < VL) {
+        put_few(c, x, n_columns, add);
+    } else {
+        v_store(c, add ? v_load(c) + x : x);
+    }
 }
 
 INLINE void product_strip(const int n_i, const int n_v, const attni_product *p, int64_t row) {
@@ -32,11 +33,7 @@ INLINE void product_strip(const int n_i, const int n_v, const attni_product *p, 
     UNROLL for (int i = 0; i < n_i; i++) {
         UNROLL for (int v = 0; v < n_v; v++) {
             real *c = (real *)p->c + (row + i) * p->c_row + v * VL;
-            const int columns = p->n_columns - v * VL;
-            if (columns <= 0) continue;
-            vr x = sums[i * n_v + v];
-            if (p->add) x = load_columns(c, columns) + x;
-            store_columns(c, x, columns);
+            put_columns(c, sums[i * n_v + v], p->n_columns - v * VL, p->add);
         }
     }
 }
@@ -44,7 +41,9 @@ INLINE void product_strip(const int n_i, const int n_v, const attni_product *p, 
 INLINE void product(const int n_v, const attni_product *p) {
     int64_t row = 0;
     for (; row + ROWS(n_v) <= p->m; row += ROWS(n_v)) product_strip(ROWS(n_v), n_v, p, row);
-    for (; row + 2 <= p->m; row += 2) product_strip(2, n_v, p, row);
+    if (ROWS(n_v) > 2) {
+        for (; row + 2 <= p->m; row += 2) product_strip(2, n_v, p, row);
+    }
     if (row < p->m) product_strip(1, n_v, p, row);
 }
 

@@ -4,12 +4,15 @@
  * -DATTNI_REAL_f32 ...), see CMakeLists.txt. */
 #include "kernels/kernels.h"
 
+#ifndef ATTNI_SMALL
 #include "kernels/backward.h"
+#endif
 #include "kernels/pack.h"
 #include "kernels/product.h"
 #include "kernels/visit.h"
 #include "kernels/vmath.h"
 
+#if MIN_VECS == 1 /* a build that counts its bytes has no benchmarks */
 /* Twelve chains hide the latency of two multiply-adds per cycle. */
 static double burn(int64_t rounds) {
     vr sums[12];
@@ -23,6 +26,7 @@ static double burn(int64_t rounds) {
     UNROLL for (int i = 0; i < 12; i++) total += sums[i][0];
     return total == total ? (double)rounds * 12 * 2 * VL : 0;
 }
+#endif
 
 static void exp2_array(int64_t n, const void *x, void *y) {
     for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_exp2(v_load((const real *)x + i)));
@@ -47,18 +51,25 @@ const attni_kernels TABLE_NAME = {
     .name = TEXT(ATTNI_ISA),
     .fused = FUSED,
     .vl = VL,
+    .min_vecs = MIN_VECS,
     .max_vecs = MAX_VECS,
     .pack_queries = pack_queries,
     .visit = visit_any,
     .product = product_any,
+#ifndef ATTNI_SMALL
     .backward = backward_any,
     .product_guarded = product_guarded,
+#endif
     .pack_panel = pack_panel,
     .finish = finish,
     .unpack_rows = unpack_rows,
+#if defined(ATTNI_REAL_f32)
     .widen = widen,
     .narrow = narrow,
+#endif
+#if MIN_VECS == 1
     .burn = burn,
+#endif
     .exp2 = exp2_array,
     .tanh = tanh_array,
 };

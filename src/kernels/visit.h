@@ -106,7 +106,10 @@ INLINE void score_segment(const int n_v, const attni_visit *t, attni_segment seg
         for (; key + 4 <= end; key += 4, to = rows_after(to, 4))
             score_keys(4, n_v, t, key, to, max);
     }
-    for (; key + 2 <= end; key += 2, to = rows_after(to, 2)) score_keys(2, n_v, t, key, to, max);
+    if (ROWS(n_v) > 2) {
+        for (; key + 2 <= end; key += 2, to = rows_after(to, 2))
+            score_keys(2, n_v, t, key, to, max);
+    }
     if (key < end) score_keys(1, n_v, t, key, to, max);
 }
 
@@ -288,7 +291,9 @@ INLINE void sum_values(const int n_v, const attni_visit *t, const real *alpha) {
     if (ROWS(n_v) > 4) {
         for (; c + 4 <= t->d_v; c += 4) value_strip(4, n_v, t, c, alpha);
     }
-    for (; c + 2 <= t->d_v; c += 2) value_strip(2, n_v, t, c, alpha);
+    if (ROWS(n_v) > 2) {
+        for (; c + 2 <= t->d_v; c += 2) value_strip(2, n_v, t, c, alpha);
+    }
     if (c < t->d_v) value_strip(1, n_v, t, c, alpha);
 }
 
@@ -349,7 +354,9 @@ INLINE void visit(const int n_v, const attni_visit *t) {
     real *s = t->scores;
     for (int32_t g = 0; g < t->n_segments; g++) {
         const score_rows to = {s, LANES(n_v)};
-        if (t->modify) {
+        if (MIN_VECS > 1) { /* where bytes count: one body for both */
+            score_segment(n_v, t, t->segments[g], to, t->modify ? NULL : max);
+        } else if (t->modify) {
             score_segment(n_v, t, t->segments[g], to, NULL);
         } else {
             score_segment(n_v, t, t->segments[g], to, max);
@@ -367,7 +374,9 @@ INLINE void visit(const int n_v, const attni_visit *t) {
     }
 }
 
+#if MIN_VECS <= 1
 static __attribute__((noinline)) void visit_1(const attni_visit *t) { visit(1, t); }
+#endif
 static __attribute__((noinline)) void visit_2(const attni_visit *t) { visit(2, t); }
 #if MAX_VECS >= 3
 static __attribute__((noinline)) void visit_3(const attni_visit *t) { visit(3, t); }
@@ -375,14 +384,15 @@ static __attribute__((noinline)) void visit_3(const attni_visit *t) { visit(3, t
 
 static void visit_any(const attni_visit *t) {
     static void (*const visits[MAX_VECS + 1])(const attni_visit *) = {
-        NULL,
-        visit_1,
-        visit_2,
+        [2] = visit_2,
+#if MIN_VECS <= 1
+        [1] = visit_1,
+#endif
 #if MAX_VECS >= 3
-        visit_3,
+        [3] = visit_3,
 #endif
     };
-    attni_assert(t->vecs >= 1 && t->vecs <= MAX_VECS);
+    attni_assert(t->vecs >= MIN_VECS && t->vecs <= MAX_VECS);
     visits[t->vecs](t);
 }
 

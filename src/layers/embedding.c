@@ -3,6 +3,8 @@
  * tests/grad/test_embedding.c */
 #include "layers/embedding.h"
 
+#include "layers/add.h"
+
 static attn_status check_ids(const attni_embedding *embedding, int64_t n, const int32_t *ids,
                              attn_error *err) {
     for (int64_t i = 0; i < n; i++) {
@@ -15,10 +17,6 @@ static attn_status check_ids(const attni_embedding *embedding, int64_t n, const 
     return ATTN_OK;
 }
 
-static void add_row(int64_t width, const real *restrict from, real *restrict to) {
-    for (int64_t c = 0; c < width; c++) to[c] += from[c];
-}
-
 attn_status R(embedding_forward)(const attni_embedding *embedding, int64_t n, const int32_t *ids,
                                  bool add, real *y, attn_error *err) {
     ATTN_TRY(check_ids(embedding, n, ids, err));
@@ -26,7 +24,7 @@ attn_status R(embedding_forward)(const attni_embedding *embedding, int64_t n, co
     for (int64_t i = 0; i < n; i++) {
         const real *row = embedding->table + ids[i] * width;
         if (add) {
-            add_row(width, row, y + i * width);
+            R(add_to)(width, row, y + i * width);
         } else {
             memcpy(y + i * width, row, (size_t)width * sizeof *y);
         }
@@ -39,6 +37,6 @@ void R(embedding_backward)(const attni_embedding *embedding, int64_t n, const in
     const int64_t width = embedding->width;
     for (int64_t i = 0; i < n; i++) {
         attni_assert(ids[i] >= 0 && ids[i] < embedding->rows);
-        add_row(width, dy + i * width, dtable + ids[i] * width);
+        R(add_to)(width, dy + i * width, dtable + ids[i] * width);
     }
 }

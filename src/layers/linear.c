@@ -3,6 +3,7 @@
  * per real. Test: tests/grad/test_linear.c */
 #include "layers/linear.h"
 
+#include "layers/add.h"
 #include "layers/gemm.h"
 
 attn_status R(linear_forward)(attn_ctx *ctx, const attni_linear *layer, int64_t n, const real *x,
@@ -20,12 +21,7 @@ attn_status R(linear_forward)(attn_ctx *ctx, const attni_linear *layer, int64_t 
                            .c = y,
                            .c_row = (ptrdiff_t)n_out};
     ATTN_TRY(attni_gemm_on(ctx, REAL_IS_F64, &xw, err));
-    if (!layer->b) return ATTN_OK;
-    const real *restrict b = layer->b;
-    for (int64_t i = 0; i < n; i++) {
-        real *restrict y_row = y + i * n_out;
-        for (int64_t c = 0; c < n_out; c++) y_row[c] += b[c];
-    }
+    if (layer->b) R(add_rows)(n, n_out, layer->b, 0, y, n_out);
     return ATTN_OK;
 }
 
@@ -65,17 +61,10 @@ static attn_status weight_gradient(attn_ctx *ctx, const attni_linear *layer, int
     return attni_gemm_on(ctx, REAL_IS_F64, &xt_dy, err);
 }
 
-static void bias_gradient(int64_t n, int64_t n_out, const real *dy, real *restrict db) {
-    for (int64_t i = 0; i < n; i++) {
-        const real *restrict dy_row = dy + i * n_out;
-        for (int64_t c = 0; c < n_out; c++) db[c] += dy_row[c];
-    }
-}
-
 attn_status R(linear_backward)(attn_ctx *ctx, const attni_linear *layer, int64_t n,
                                const attni_linear_grad *grad, attn_error *err) {
     if (grad->dx) ATTN_TRY(input_gradient(ctx, layer, n, grad, err));
     if (grad->dw) ATTN_TRY(weight_gradient(ctx, layer, n, grad, err));
-    if (grad->db) bias_gradient(n, layer->n_out, grad->dy, grad->db);
+    if (grad->db) R(add_rows)(n, layer->n_out, grad->dy, layer->n_out, grad->db, 0);
     return ATTN_OK;
 }

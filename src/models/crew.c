@@ -20,7 +20,7 @@ static attn_status worker_create(const attni_model_config *config, const attni_t
     worker->asked = calloc(questions, sizeof *worker->asked);
     worker->answers = calloc(questions * (size_t)task->slots, sizeof *worker->answers);
     worker->visible = calloc(ATTNI_SHARD * n, n);
-    worker->weights = calloc(ATTNI_SHARD * n * n, (size_t)config->heads * sizeof *worker->weights);
+    worker->weights = calloc(questions * n, (size_t)config->heads * sizeof *worker->weights);
     if (worker->tokens && worker->asked && worker->answers && worker->visible && worker->weights)
         return ATTN_OK;
     return no_memory(err);

@@ -19,7 +19,7 @@ typedef struct attni_worker {
     int32_t *asked;   /* (ATTNI_SHARD, n_questions) rows of tokens */
     int32_t *answers; /* (ATTNI_SHARD, n_questions, slots) */
     uint8_t *visible; /* (ATTNI_SHARD, n, n) */
-    float *weights;   /* (ATTNI_SHARD, heads, n, n) */
+    float *weights;   /* (ATTNI_SHARD, heads, n_questions, n) */
 } attni_worker;
 
 typedef struct attni_crew {

@@ -98,16 +98,16 @@ static double sum_over(uint64_t set, const float *row, int n) {
     return sum;
 }
 
-/* Is each head, and the mean of the heads, selective in this question? weights (heads, n, n) of its
- * example; counts (heads + 1). */
+/* Is each head, and the mean of the heads, selective in this question? weights (heads, n_questions,
+ * n) of its example; counts (heads + 1). */
 static void judge_question(const shard *s, const attni_example *example, int question,
                            const float *weights, int64_t *counts) {
     const attni_task_info *task = s->judge->crew->task;
-    const int n = task->n, row = task->first_question + question;
+    const int n = task->n;
     const int64_t heads = s->judge->model->config.heads;
     double right_of_all = 0, rival_of_all = 0;
     for (int64_t h = 0; h < heads; h++) {
-        const float *w = weights + (h * n + row) * n;
+        const float *w = weights + (h * task->n_questions + question) * n;
         const double right = sum_over(example->right[question], w, n);
         const double rival = sum_over(example->rival[question], w, n);
         counts[h] += right > rival;
@@ -117,19 +117,23 @@ static void judge_question(const shard *s, const attni_example *example, int que
     counts[heads] += right_of_all > rival_of_all;
 }
 
+/* Weights of the rows that ask, and of no others. */
 static attn_status judge_layer(shard *s, int64_t layer) {
     const attni_task_info *task = s->judge->crew->task;
-    const int64_t heads = s->judge->model->config.heads, n = task->n;
-    const attn_args args = attni_transformer_attention_f32(&s->worker->run, &s->text, layer);
+    const int64_t heads = s->judge->model->config.heads, n = task->n, asked = task->n_questions;
+    attn_args args = attni_transformer_attention_f32(&s->worker->run, &s->text, layer);
     int64_t *counts = s->selective + layer * (heads + 1);
     attn_inspection what;
+    args.q.data = (float *)args.q.data + task->first_question * args.q.stride[2];
+    args.q.shape[2] = asked;
+    args.offset = task->first_question;
     attn_inspection_init(&what);
-    what.weights = attn_tensor_bhsd(s->worker->weights, ATTN_F32, s->text.B, heads, n, n);
+    what.weights = attn_tensor_bhsd(s->worker->weights, ATTN_F32, s->text.B, heads, asked, n);
     ATTN_TRY(attn_inspect(s->worker->ctx, &args, &what, &s->tally->error));
     for (int64_t e = 0; e < s->text.B; e++)
         for (int q = 0; q < task->n_questions; q++)
             if (s->examples[e].answer[q][0] >= 0)
-                judge_question(s, &s->examples[e], q, s->worker->weights + e * heads * n * n,
+                judge_question(s, &s->examples[e], q, s->worker->weights + e * heads * asked * n,
                                counts);
     return ATTN_OK;
 }

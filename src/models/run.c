@@ -55,8 +55,8 @@ static void place_layer(cursor *c, const attni_run *run, attni_layer_taps *taps,
 static void place_taps(cursor *c, const attni_run *run, attni_taps *taps, bool is_value) {
     const attni_model_config *config = &run->config;
     for (int64_t l = 0; l < config->layers; l++) place_layer(c, run, &taps->layer[l], is_value);
-    taps->residual = carve(c, run->B * run->n, config->d);
     taps->picked = carve(c, run->n_asked, config->d);
+    taps->residual = carve(c, run->n_asked, config->d);
     taps->normed = carve(c, run->n_asked, config->d);
     taps->logits = carve(c, run->n_asked, config->slots * config->n_words);
     if (!is_value) return;

@@ -5,11 +5,13 @@
 #define ATTNI_REAL_f32
 #include "models/trainer.h"
 
+#include "layers/add.h"
 #include "layers/loss.h"
 #include "layers/optimizer.h"
 #include "layers/schedule.h"
 #include "models/judge.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_BATCH = 65536, MAX_EVALUATION = 2048 };
@@ -102,7 +104,7 @@ static attn_status build(attni_trainer *t, attn_error *err) {
     const attni_trainer_options *o = &t->options;
     const attni_model_config config = config_of(o);
     ATTN_TRY(attni_model_create(&config, o->task->words, o->seed, &t->model, err));
-    strncpy(t->model.task, o->task->name, sizeof t->model.task - 1);
+    snprintf(t->model.task, sizeof t->model.task, "%s", o->task->name);
     ATTN_TRY(attni_crew_create(&config, o->task, o->threads, &t->crew, err));
     ATTN_TRY(attni_judge_create(&t->crew, &t->model, MAX_EVALUATION, &t->judge, err));
     return take_memory(t, err);
@@ -187,11 +189,8 @@ static void shard_task(void *arg, int64_t task, int worker) {
 /* The shards' gradients into the first of them, in ascending order. */
 static void sum_gradients(attni_trainer *t) {
     const size_t total = t->model.parameters.total;
-    float *restrict sum = t->gradients;
-    for (int64_t s = 1; s < t->n_shards; s++) {
-        const float *restrict next = t->gradients + (size_t)s * total;
-        for (size_t i = 0; i < total; i++) sum[i] += next[i];
-    }
+    for (int64_t s = 1; s < t->n_shards; s++)
+        attni_add_to_f32((int64_t)total, t->gradients + (size_t)s * total, t->gradients);
 }
 
 static void update(attni_trainer *t, attni_step *step) {

@@ -3,6 +3,7 @@
  * real. Allocates nothing. Tests: tests/models/test_transformer.c */
 #include "models/transformer.h"
 
+#include "layers/add.h"
 #include "layers/embedding.h"
 #include "layers/linear.h"
 #include "layers/mlp.h"
@@ -23,8 +24,25 @@ typedef struct pass {
 
 static int64_t rows_of(const pass *p) { return p->text->B * p->text->n; }
 
-static size_t bytes_of(const pass *p) {
-    return (size_t)(rows_of(p) * p->run->config.d) * sizeof(real);
+static size_t bytes_of(const pass *p, int64_t rows) {
+    return (size_t)(rows * p->run->config.d) * sizeof(real);
+}
+
+/* Nothing mixes rows after the last attention: from there on only the asked ones are followed. */
+static bool is_last(const attni_run *run, int64_t l) { return l + 1 == run->config.layers; }
+
+static int64_t rows_fed(const pass *p, int64_t l) {
+    return is_last(p->run, l) ? p->text->n_asked : rows_of(p);
+}
+
+/* What the MLP of layer l is added to. */
+static real *middle_of(const attni_run *run, const attni_taps *taps, int64_t l) {
+    return is_last(run, l) ? taps->picked : taps->layer[l].middle;
+}
+
+/* What leaves layer l: the residual that enters the next one. */
+static real *after(const attni_run *run, const attni_taps *taps, int64_t l) {
+    return is_last(run, l) ? taps->residual : taps->layer[l + 1].residual;
 }
 
 /* ------------------------------------------------------------------------ layers from parameters */
@@ -59,8 +77,9 @@ static attni_mlp mlp_of(const pass *p, int64_t l) {
                        .b_down = inner(p, l, ATTNI_L_B_DOWN)};
 }
 
-static attni_mlp_pass mlp_pass_of(const pass *p, const attni_layer_taps *taps) {
-    return (attni_mlp_pass){.n = rows_of(p),
+static attni_mlp_pass mlp_pass_of(const pass *p, int64_t l) {
+    const attni_layer_taps *taps = &p->run->value.layer[l];
+    return (attni_mlp_pass){.n = rows_fed(p, l),
                             .x = taps->normed_2,
                             .up = taps->up,
                             .hidden = taps->hidden,
@@ -103,8 +122,10 @@ static attni_mha_params mha_params(const attni_parameters *list, int64_t l, real
 
 /* ------------------------------------------------------------------------------------- forward */
 
-static void add(int64_t n, const real *restrict a, const real *restrict b, real *restrict sum) {
-    for (int64_t i = 0; i < n; i++) sum[i] = a[i] + b[i];
+/* sum = a + b, each (rows, d) */
+static void add(const pass *p, int64_t rows, const real *a, const real *b, real *sum) {
+    memcpy(sum, a, bytes_of(p, rows));
+    R(add_to)(rows * p->run->config.d, b, sum);
 }
 
 static attn_status embed(const pass *p, real *x) {
@@ -116,45 +137,52 @@ static attn_status embed(const pass *p, real *x) {
     return R(embedding_forward)(&places, rows_of(p), run->position, true, x, p->err);
 }
 
-static attn_status forward_layer(const pass *p, int64_t l, real *next) {
+/* middle = residual + attention(norm_1(residual)) */
+static attn_status forward_attention(const pass *p, int64_t l) {
     const attni_layer_taps *taps = &p->run->value.layer[l];
-    const int64_t rows = rows_of(p), n = rows * p->run->config.d;
-    const attni_norm norm_1 =
+    const attni_norm norm =
         norm_of(p, inner(p, l, ATTNI_L_NORM_1_GAIN), inner(p, l, ATTNI_L_NORM_1_BIAS));
-    const attni_norm norm_2 =
-        norm_of(p, inner(p, l, ATTNI_L_NORM_2_GAIN), inner(p, l, ATTNI_L_NORM_2_BIAS));
-    const attni_norm_saved saved_1 = {taps->mean_1, taps->inverse_1};
-    const attni_norm_saved saved_2 = {taps->mean_2, taps->inverse_2};
+    const attni_norm_saved saved = {taps->mean_1, taps->inverse_1};
     const attni_mha_config config = R(run_mha_config)(&p->run->config);
     const attni_mha_input input = mha_input(p->text, taps->normed_1);
     const attni_mha_params params = mha_params(&p->run->parameters, l, (real *)p->weights);
     const attni_mha attention = {&config, &params, &input, &taps->attention};
-    const attni_mlp mlp = mlp_of(p, l);
-    const attni_mlp_pass mlp_pass = mlp_pass_of(p, taps);
-    R(norm_forward)(&norm_1, rows, taps->residual, taps->normed_1, &saved_1);
+    R(norm_forward)(&norm, rows_of(p), taps->residual, taps->normed_1, &saved);
     ATTN_TRY(R(mha_forward)(p->ctx, &attention, taps->attended, p->err));
-    add(n, taps->residual, taps->attended, taps->middle);
-    R(norm_forward)(&norm_2, rows, taps->middle, taps->normed_2, &saved_2);
-    ATTN_TRY(R(mlp_forward)(p->ctx, &mlp, &mlp_pass, p->err));
-    add(n, taps->middle, taps->fed, next);
+    add(p, rows_of(p), taps->residual, taps->attended, taps->middle);
     return ATTN_OK;
 }
 
-/* What leaves layer l: the residual that enters the next one. */
-static real *after(const attni_run *run, const attni_taps *taps, int64_t l) {
-    return l + 1 < run->config.layers ? taps->layer[l + 1].residual : taps->residual;
+/* next = middle + mlp(norm_2(middle)) */
+static attn_status forward_mlp(const pass *p, int64_t l) {
+    const attni_run *run = p->run;
+    const attni_layer_taps *taps = &run->value.layer[l];
+    const real *middle = middle_of(run, &run->value, l);
+    const attni_norm norm =
+        norm_of(p, inner(p, l, ATTNI_L_NORM_2_GAIN), inner(p, l, ATTNI_L_NORM_2_BIAS));
+    const attni_norm_saved saved = {taps->mean_2, taps->inverse_2};
+    const attni_mlp mlp = mlp_of(p, l);
+    const attni_mlp_pass mlp_pass = mlp_pass_of(p, l);
+    R(norm_forward)(&norm, rows_fed(p, l), middle, taps->normed_2, &saved);
+    ATTN_TRY(R(mlp_forward)(p->ctx, &mlp, &mlp_pass, p->err));
+    add(p, rows_fed(p, l), middle, taps->fed, after(run, &run->value, l));
+    return ATTN_OK;
+}
+
+static void pick(const pass *p) {
+    const attni_run *run = p->run;
+    const real *middle = run->value.layer[run->config.layers - 1].middle;
+    for (int64_t i = 0, d = run->config.d; i < p->text->n_asked; i++)
+        memcpy(run->value.picked + i * d, middle + p->text->asked[i] * d, bytes_of(p, 1));
 }
 
 static attn_status answer(const pass *p) {
     const attni_taps *value = &p->run->value;
-    const int64_t n = p->text->n_asked, d = p->run->config.d;
+    const int64_t n = p->text->n_asked;
     const attni_norm norm = norm_of(p, outer(p, ATTNI_P_NORM_GAIN), outer(p, ATTNI_P_NORM_BIAS));
     const attni_norm_saved saved = {value->mean, value->inverse};
     const attni_linear output = output_of(p);
-    for (int64_t i = 0; i < n; i++)
-        memcpy(value->picked + i * d, value->residual + p->text->asked[i] * d,
-               (size_t)d * sizeof(real));
-    R(norm_forward)(&norm, n, value->picked, value->normed, &saved);
+    R(norm_forward)(&norm, n, value->residual, value->normed, &saved);
     return R(linear_forward)(p->ctx, &output, n, value->normed, value->logits, p->err);
 }
 
@@ -178,8 +206,11 @@ attn_status R(transformer_forward)(attn_ctx *ctx, attni_run *run, const real *we
     const pass p = {ctx, run, weights, text, NULL, err};
     ATTN_TRY(check_text(run, text, err));
     ATTN_TRY(embed(&p, run->value.layer[0].residual));
-    for (int64_t l = 0; l < run->config.layers; l++)
-        ATTN_TRY(forward_layer(&p, l, after(run, &run->value, l)));
+    for (int64_t l = 0; l < run->config.layers; l++) {
+        ATTN_TRY(forward_attention(&p, l));
+        if (is_last(run, l)) pick(&p);
+        ATTN_TRY(forward_mlp(&p, l));
+    }
     return answer(&p);
 }
 
@@ -193,10 +224,10 @@ attn_args R(transformer_attention)(const attni_run *run, const attni_text *text,
 
 /* ------------------------------------------------------------------------------------ backward */
 
-/* logits = norm(picked) W + b; picked = rows of the last residual */
+/* logits = norm(residual) W + b */
 static attn_status backward_answer(const pass *p) {
     const attni_taps *value = &p->run->value, *gradient = &p->run->gradient;
-    const int64_t n = p->text->n_asked, d = p->run->config.d;
+    const int64_t n = p->text->n_asked;
     const attni_norm norm = norm_of(p, outer(p, ATTNI_P_NORM_GAIN), outer(p, ATTNI_P_NORM_BIAS));
     const attni_norm_saved saved = {value->mean, value->inverse};
     const attni_linear output = output_of(p);
@@ -205,28 +236,27 @@ static attn_status backward_answer(const pass *p) {
                                               .dx = gradient->normed,
                                               .dw = outer_gradient(p, ATTNI_P_W_OUT),
                                               .db = outer_gradient(p, ATTNI_P_B_OUT)};
-    const attni_norm_grad through_norm = {.x = value->picked,
+    const attni_norm_grad through_norm = {.x = value->residual,
                                           .dy = gradient->normed,
-                                          .dx = gradient->picked,
+                                          .dx = gradient->residual,
                                           .dgain = outer_gradient(p, ATTNI_P_NORM_GAIN),
                                           .dbias = outer_gradient(p, ATTNI_P_NORM_BIAS)};
     ATTN_TRY(R(linear_backward)(p->ctx, &output, n, &through_output, p->err));
     R(norm_backward)(&norm, n, &saved, &through_norm);
-    memset(gradient->residual, 0, bytes_of(p));
-    for (int64_t i = 0; i < n; i++)
-        memcpy(gradient->residual + p->text->asked[i] * d, gradient->picked + i * d,
-               (size_t)d * sizeof(real));
     return ATTN_OK;
 }
 
 /* next = middle + mlp(norm_2(middle)) */
-static attn_status backward_mlp(const pass *p, int64_t l, const real *dnext) {
-    const attni_layer_taps *value = &p->run->value.layer[l], *d = &p->run->gradient.layer[l];
+static attn_status backward_mlp(const pass *p, int64_t l) {
+    const attni_run *run = p->run;
+    const attni_layer_taps *value = &run->value.layer[l], *d = &run->gradient.layer[l];
+    const real *dnext = after(run, &run->gradient, l);
+    real *dmiddle = middle_of(run, &run->gradient, l);
     const attni_norm norm =
         norm_of(p, inner(p, l, ATTNI_L_NORM_2_GAIN), inner(p, l, ATTNI_L_NORM_2_BIAS));
     const attni_norm_saved saved = {value->mean_2, value->inverse_2};
     const attni_mlp mlp = mlp_of(p, l);
-    const attni_mlp_pass mlp_pass = mlp_pass_of(p, value);
+    const attni_mlp_pass mlp_pass = mlp_pass_of(p, l);
     const attni_mlp_grad through_mlp = {.dy = dnext,
                                         .dhidden = d->hidden,
                                         .dup = d->up,
@@ -235,16 +265,24 @@ static attn_status backward_mlp(const pass *p, int64_t l, const real *dnext) {
                                         .db_up = inner_gradient(p, l, ATTNI_L_B_UP),
                                         .dw_down = inner_gradient(p, l, ATTNI_L_W_DOWN),
                                         .db_down = inner_gradient(p, l, ATTNI_L_B_DOWN)};
-    const attni_norm_grad through_norm = {.x = value->middle,
+    const attni_norm_grad through_norm = {.x = middle_of(run, &run->value, l),
                                           .dy = d->normed_2,
-                                          .dx = d->middle,
+                                          .dx = dmiddle,
                                           .add_dx = true,
                                           .dgain = inner_gradient(p, l, ATTNI_L_NORM_2_GAIN),
                                           .dbias = inner_gradient(p, l, ATTNI_L_NORM_2_BIAS)};
     ATTN_TRY(R(mlp_backward)(p->ctx, &mlp, &mlp_pass, &through_mlp, p->err));
-    memcpy(d->middle, dnext, bytes_of(p));
-    R(norm_backward)(&norm, rows_of(p), &saved, &through_norm);
+    memcpy(dmiddle, dnext, bytes_of(p, rows_fed(p, l)));
+    R(norm_backward)(&norm, rows_fed(p, l), &saved, &through_norm);
     return ATTN_OK;
+}
+
+static void unpick(const pass *p) {
+    const attni_run *run = p->run;
+    real *dmiddle = run->gradient.layer[run->config.layers - 1].middle;
+    memset(dmiddle, 0, bytes_of(p, rows_of(p)));
+    for (int64_t i = 0, d = run->config.d; i < p->text->n_asked; i++)
+        memcpy(dmiddle + p->text->asked[i] * d, run->gradient.picked + i * d, bytes_of(p, 1));
 }
 
 /* middle = residual + attention(norm_1(residual)) */
@@ -268,7 +306,7 @@ static attn_status backward_attention(const pass *p, int64_t l) {
                                           .dgain = inner_gradient(p, l, ATTNI_L_NORM_1_GAIN),
                                           .dbias = inner_gradient(p, l, ATTNI_L_NORM_1_BIAS)};
     ATTN_TRY(R(mha_backward)(p->ctx, &attention, d->middle, &through_attention, p->err));
-    memcpy(d->residual, d->middle, bytes_of(p));
+    memcpy(d->residual, d->middle, bytes_of(p, rows_of(p)));
     R(norm_backward)(&norm, rows_of(p), &saved, &through_norm);
     return ATTN_OK;
 }
@@ -290,7 +328,8 @@ attn_status R(transformer_backward)(attn_ctx *ctx, attni_run *run, const real *w
     ATTN_TRY(check_text(run, text, err));
     ATTN_TRY(backward_answer(&p));
     for (int64_t l = run->config.layers - 1; l >= 0; l--) {
-        ATTN_TRY(backward_mlp(&p, l, after(run, &run->gradient, l)));
+        ATTN_TRY(backward_mlp(&p, l));
+        if (is_last(run, l)) unpick(&p);
         ATTN_TRY(backward_attention(&p, l));
     }
     backward_embedding(&p, run->gradient.layer[0].residual);

@@ -27,17 +27,18 @@ typedef struct attni_layer_taps {
     attni_mha_saved attention; /* q, k, v, concat (and lse, of values only) */
     real *attended;            /* (R, d) what attention adds (values only) */
     real *middle;              /* (R, d) residual + attended */
-    real *normed_2;            /* (R, d) what the MLP reads */
-    real *up, *hidden;         /* (R, d_hidden) before and after the activation */
-    real *fed;                 /* (R, d) what the MLP adds (values only) */
-    real *mean_1, *inverse_1;  /* (R) of the norms (values only) */
+    /* In the last layer these have the n_asked rows alone. */
+    real *normed_2;           /* (R, d) what the MLP reads */
+    real *up, *hidden;        /* (R, d_hidden) before and after the activation */
+    real *fed;                /* (R, d) what the MLP adds (values only) */
+    real *mean_1, *inverse_1; /* (R) of the norms (values only) */
     real *mean_2, *inverse_2;
 } attni_layer_taps;
 
 typedef struct attni_taps {
     attni_layer_taps *layer; /* (layers) */
-    real *residual;          /* (R, d) what leaves the last layer */
-    real *picked, *normed;   /* (n_asked, d) the asked rows of it, before and after the norm */
+    real *picked;            /* (n_asked, d) the asked rows of the last layer's middle */
+    real *residual, *normed; /* (n_asked, d) what leaves the last layer, and after the norm */
     real *mean, *inverse;    /* (n_asked) */
     real *logits;            /* (n_asked, slots, n_words) */
 } attni_taps;

@@ -96,11 +96,17 @@ static int64_t kv_head(const attn_args *a, int64_t h) {
 static double raw_score(const row_at *r, int64_t j) {
     const attn_args *a = r->a;
     const int64_t b = r->s.tensor_batch, h_kv = kv_head(a, r->h);
+    const int64_t i = r->s.row0 + r->i, key = r->s.key0 + j;
     double dot = 0;
-    for (int64_t d = 0; d < a->q.shape[3]; d++) {
-        dot += attni_ref_load(&a->q, b, r->h, r->s.row0 + r->i, d) *
-               attni_ref_load(&a->k, b, h_kv, r->s.key0 + j, d);
+    if (a->q.dtype == ATTN_F32 && a->q.stride[3] == 1 && a->k.stride[3] == 1) {
+        /* the usual case without a look at the type of every element: inspection lives on it */
+        const float *q = (const float *)a->q.data + element(&a->q, b, r->h, i, 0);
+        const float *k = (const float *)a->k.data + element(&a->k, b, h_kv, key, 0);
+        for (int64_t d = 0; d < a->q.shape[3]; d++) dot += (double)q[d] * (double)k[d];
+        return a->scale * dot;
     }
+    for (int64_t d = 0; d < a->q.shape[3]; d++)
+        dot += attni_ref_load(&a->q, b, r->h, i, d) * attni_ref_load(&a->k, b, h_kv, key, d);
     return a->scale * dot;
 }
 
@@ -198,8 +204,9 @@ static double share(const softmax *m, double s) {
 
 /* Dividing differences by the temperature, not scores, keeps ties exact for any temperature > 0.
  * The sink is a logit of its own: no key, no value, not divided by the temperature, and without
- * effect on rows that see nothing or hold +inf. */
-static softmax softmax_of(const double *s, int64_t n, double temperature, const double *sink) {
+ * effect on rows that see nothing or hold +inf. shares (n) gets the parts of the sum, or is NULL. */
+static softmax softmax_of(const double *s, int64_t n, double temperature, const double *sink,
+                          double *shares) {
     softmax m = {.top = row_top(s, n), .temperature = temperature, .lse = -INFINITY};
     if (m.top == -INFINITY) return m;
     double largest = m.top / temperature;
@@ -208,7 +215,11 @@ static softmax softmax_of(const double *s, int64_t n, double temperature, const 
         m.shift = largest - *sink;
         largest = *sink;
     }
-    for (int64_t j = 0; j < n; j++) m.sum += share(&m, s[j]);
+    for (int64_t j = 0; j < n; j++) {
+        const double part = share(&m, s[j]);
+        if (shares) shares[j] = part;
+        m.sum += part;
+    }
     if (has_sink) m.sink = *sink == largest ? 1 : exp(*sink - largest);
     m.sum += m.sink;
     m.lse = largest + log(m.sum);
@@ -252,7 +263,7 @@ static void weigh_values(const row_at *r, const softmax *m, const double *s,
     }
 }
 
-/* The stages for looking at. raw and capped show masked pairs too. */
+/* The stages for looking at. raw and capped show masked pairs too; weights hold shares so far. */
 static void show_stages(const row_at *r, const softmax *m, const double *s,
                         const attni_ref_stages *rows) {
     for (int64_t j = 0; j < r->s.len_k; j++) {
@@ -262,7 +273,7 @@ static void show_stages(const row_at *r, const softmax *m, const double *s,
             if (rows->capped) rows->capped[j] = r->i < r->s.len_q ? cap(r->a, raw) : raw;
         }
         if (rows->biased) rows->biased[j] = s[j];
-        if (rows->weights) rows->weights[j] = weight_of(m, s[j]);
+        if (rows->weights) rows->weights[j] = m->top == -INFINITY ? 0 : rows->weights[j] / m->sum;
     }
     if (rows->sink) *rows->sink = m->top == -INFINITY ? 0 : m->sink / m->sum;
 }
@@ -273,7 +284,8 @@ void attni_ref_row(const attn_args *a, int64_t batch, int64_t h, int64_t i,
     const row_at r = {a, attni_ref_sequence_at(a, batch), h, i};
     double *s = scratch;
     for (int64_t j = 0; j < r.s.len_k; j++) s[j] = biased_score(&r, j);
-    const softmax m = softmax_of(s, r.s.len_k, a->temperature, a->sinks ? &a->sinks[h] : NULL);
+    const softmax m = softmax_of(s, r.s.len_k, a->temperature, a->sinks ? &a->sinks[h] : NULL,
+                                 rows ? rows->weights : NULL);
     if (rows) show_stages(&r, &m, s, rows);
     if (out) weigh_values(&r, &m, s, multiplier, out);
     if (lse) *lse = m.lse;

@@ -30,7 +30,7 @@ ALLOWED = {
     "lab": below("lab") | {PUBLIC},
     "cli": below("cli") | {PUBLIC},
     "bench": below("src/models") | {"bench", PUBLIC},
-    "web": {"web", PUBLIC},
+    "web": below("lab") | {"web", PUBLIC},
     "python": {"python", PUBLIC},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

@@ -10,7 +10,7 @@ import time
 
 from support import ATTN, GOLDEN, CliTest, main
 
-COMMANDS = ["run", "cost", "gradcheck", "bench", "train", "attend", "info", "selftest"]
+COMMANDS = ["run", "cost", "gradcheck", "bench", "train", "attend", "explore", "info", "selftest"]
 
 
 class Help(CliTest):
@@ -352,7 +352,7 @@ class Manual(CliTest):
     def test_the_manual_page_names_every_option(self):
         with open(os.path.join(os.path.dirname(__file__), "../../cli/attn.1")) as f:
             page = f.read()
-        for command in ("run", "cost", "gradcheck"):
+        for command in ("run", "cost", "gradcheck", "explore"):
             for option in re.findall(r"(?m)^  (?:-\w, )?--([\w-]+)", self.run_attn(command, "--help")[0]):
                 self.assertRegex(page, r"Fl -%s\b" % option.replace("-", r"\\?-"))
 

@@ -115,6 +115,28 @@ class Numbers(TraceTest):
         self.near(values["scaled"], [head["raw"]], 1e-12)
         self.near(values["weights"], [head["weights"]], 1e-12)
 
+    def test_scale_by_d_k(self):
+        case = golden("s004_head1_recomputed")
+        values = self.values("--scale-by-dk")
+        self.near(values["weights"], [attend(case["Q"], case["K"], case["V"], scale=0.5)["weights"]], 1e-12)
+        values = self.values("a b c", "--heads", "2", "--scale-by-dk")
+        self.near(values["scaled"], [[[x / 4 for x in row] for row in head] for head in values["scores"]], 1e-12)
+
+    def test_single_numbers_can_be_set(self):
+        before, after = self.values(), self.values("--set", "w_q:1,2=0.5;x:4,1=-1;w_q:1,2=-0.25")
+        before["w_q"][0][1], before["x"][3][0] = -0.25, -1
+        self.assertEqual([after["w_q"], after["x"]], [before["w_q"], before["x"]])
+        q = [[sum(a * w[c] for a, w in zip(row, after["w_q"])) for c in range(2)] for row in after["x"]]
+        self.near(after["q"], [q], 1e-12)
+        self.assertEqual(self.values("a b", "--set", "w_o:1,1=3")["w_o"][0][0], 3)
+
+    def test_numbers_that_cannot_be_set(self):
+        for change, says in (("w_q:0,1=2", "is (4, 2)"), ("w_q:1,3=2", "is (4, 2)"), ("q:1,1=2", "not a matrix that is given"),
+                             ("weights:1,1=2", "not a matrix that is given"), ("w_q:1,1=nan", "expected NAME"),
+                             ("w_q:1,1=", "expected NAME"), ("w_q:1,1=2 ", "expected NAME"), ("w_q", "expected NAME")):
+            self.assertIn(says, self.run_attn("trace", "--set", change, expect=2)[1])
+        self.assertIn("choose one", self.run_attn("trace", "--no-scale", "--scale-by-dk", expect=2)[1])
+
     def test_the_same_word_has_the_same_row(self):
         x = self.values("the cat saw the dog")["x"]
         self.assertEqual(x[0], x[3])
@@ -174,7 +196,8 @@ class Text(TraceTest):
         self.assertIn("document 004 is right about Q\n", out)
 
     def test_changed_examples_are_not_compared(self):
-        for change in (["--causal"], ["--temperature", "2"], ["--no-scale"], ["--heads", "2"]):
+        for change in (["--causal"], ["--temperature", "2"], ["--no-scale"], ["--heads", "2"], ["--scale-by-dk"],
+                       ["--set", "x:1,1=0"]):
             self.assertNotIn("says", self.run_attn("trace", *change)[0])
 
     def test_the_unscaled_half_of_a_table_is_compared_when_not_scaled(self):

@@ -185,6 +185,13 @@ class Attend(CliTest):
         for head in level["weights"][0]:
             self.assertLess(max(max(row) for row in head), 0.1)
 
+    def test_scales_are_temperatures_of_their_own(self):
+        model = self.run_json("attend", "m", TIRED)  # d_k is 16
+        for scale, temperature in (("model", "1"), ("sqrt", "1"), ("none", "0.25"), ("dk", "4")):
+            same = self.run_json("attend", "m", TIRED, "--temperature", temperature)["weights"]
+            self.near(self.run_json("attend", "m", TIRED, "--scale", scale)["weights"], same, 1e-5)
+        self.assertNotEqual(self.run_json("attend", "m", TIRED, "--scale", "none")["weights"], model["weights"])
+
     def test_layer_and_head_choose(self):
         out = self.run_attn("attend", "m", TIRED, "--layer", "1", "--head", "2")[0]
         self.assertIn("layer 1, head 2", out)

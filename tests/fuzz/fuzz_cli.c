@@ -130,7 +130,7 @@ static int split(char *text, char **argv) {
 static bool may_run(int argc, char **argv) {
     const char *command = argc > 1 ? argv[1] : "";
     return strcmp(command, "bench") != 0 && strcmp(command, "selftest") != 0 &&
-           strcmp(command, "gradcheck") != 0;
+           strcmp(command, "gradcheck") != 0 && strcmp(command, "explore") != 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

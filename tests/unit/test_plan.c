@@ -46,7 +46,7 @@ typedef void panels_check(const attni_kernels *k, int64_t rows);
 static void for_panels(panels_check *check) {
     for (int v = 0; v < 4; v++) {
         for (int l = 0; l < 5; l++) {
-            const attni_kernels k = {.vl = all_lanes[l], .max_vecs = all_vecs[v]};
+            const attni_kernels k = {.vl = all_lanes[l], .min_vecs = 1, .max_vecs = all_vecs[v]};
             for (int64_t rows = 1; rows <= 700 && !check_has_failed(); rows++) check(&k, rows);
         }
     }

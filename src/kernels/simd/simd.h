@@ -43,11 +43,22 @@ typedef int64_t real_int;
 #error "define one ATTNI_ISA_*"
 #endif
 
+/* A build that counts its bytes may leave out the narrow panels, for what is left works for all; and
+ * with ATTNI_SMALL unrolling and backward too. */
+#ifdef ATTNI_MIN_VECS
+#define MIN_VECS ATTNI_MIN_VECS
+#else
+#define MIN_VECS 1
+#endif
+
 /* VBYTES comes from the ISA header. */
 #define VL ((int)(VBYTES / sizeof(real)))
 
 #define INLINE static inline __attribute__((always_inline))
-#ifdef __clang__
+#ifdef ATTNI_SMALL
+#define UNROLL
+#define UNROLL_4
+#elif defined(__clang__)
 #define UNROLL   _Pragma("clang loop unroll(full)")
 #define UNROLL_4 _Pragma("clang loop unroll(disable)") /* clang spills what gcc does not */
 #else

@@ -10,7 +10,12 @@ typedef real_int vi __attribute__((vector_size(VBYTES)));
 #define FUSED        false
 #define ACCUMULATORS 12
 #define MAX_VECS     2
-#define MAX_ROWS     8
+/* Four rows, not six: engines keep a register or two for themselves (docs/speed.md). */
+#ifdef ATTNI_SMALL
+#define MAX_ROWS 1
+#else
+#define MAX_ROWS 4
+#endif
 
 static inline vr v_fma(vr a, vr b, vr c) { return a * b + c; }
 #if defined(ATTNI_REAL_f32)

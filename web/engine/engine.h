@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine.h - what the parts of the page's engine share. Each exported function is one question of the
+ * page (web/src/engine): it gets numbers, and arrays that the page has put into our memory with take();
+ * it returns a status, 0 for fine; what it found is the list of results (web_result.h), or the error
+ * says why not. One call at a time, no threads, no imports. Tests: web/tests/engine.test.mjs */
+#ifndef WEB_ENGINE_H
+#define WEB_ENGINE_H
+
+#include "core/base.h"
+#include "web_result.h"
+
+#define EXPORT(name) __attribute__((export_name(#name))) attn_status
+
+/* The context of all calls, or NULL with the error set; ctx may grow but is never destroyed. */
+attn_ctx *web_ctx(void);
+/* Of the present call. */
+extern attn_error web_error;
+
+/* Blocks of numbers carry addresses too: all of them are whole and below 2^32. */
+static inline void *web_address(double number) { return (void *)(uintptr_t)number; }
+
+typedef enum web_scale { WEB_SQRT, WEB_NONE, WEB_BY_D_K } web_scale;
+/* What scores are multiplied by: for WEB_SQRT the engine's default. */
+double web_scale_factor(double scale, int64_t d_k);
+
+#endif

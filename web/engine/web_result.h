@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* web_result.h - the answer to a call: named arrays, which the page copies out before the next call.
+ * When memory runs out a put gives NULL and web_result_status() says so; callers that fill an array
+ * check, those that only add numbers and texts need not. */
+#ifndef WEB_RESULT_H
+#define WEB_RESULT_H
+
+#include "attn/attn.h"
+
+typedef enum web_kind { WEB_F32, WEB_F64, WEB_I32, WEB_U8, WEB_TEXT } web_kind;
+
+/* The page reads this layout: web/src/engine/module.ts. */
+typedef struct web_result {
+    const char *name; /* constant */
+    int32_t kind, rank;
+    int32_t shape[4]; /* WEB_TEXT: pieces, and the bytes of all of them, each ended by 0 */
+    void *data;
+} web_result;
+
+typedef struct web_shape {
+    int rank;
+    int64_t side[4];
+} web_shape;
+
+#define WEB_SHAPE(...)                                                                             \
+    ((web_shape){.rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .side = {__VA_ARGS__}})
+
+/* Forgets the results of the last call and its error: the first line of every exported function. */
+void web_begin(void);
+/* Memory that stays until the next call: zeroes, or NULL. */
+void *web_put(const char *name, web_kind kind, web_shape shape);
+/* The same, not a result: n * size bytes that no caller need free. */
+void *web_scratch(size_t n, size_t size);
+void web_put_number(const char *name, double number);
+void web_put_text(const char *name, const char *text);
+void web_put_texts(const char *name, const char *const *text, int64_t n);
+/* OK, or MEMORY with the error set: the last line of every exported function. */
+attn_status web_result_status(void);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* web_shift.c - principal components, the first two: power iteration on the covariance, the second
+ * with the first taken out. An axis has the sign of its part along the one it starts from. The covariance
+ * is formed once for an axis: a round then costs d^2 and not n d. */
+#include "web_look.h"
+
+enum { ROUNDS = 300 };
+
+/* The rows about their mean, in double. centred (n, d) */
+static void centre(const float *rows, int64_t n, int64_t d, double *centred) {
+    for (int64_t c = 0; c < d; c++) {
+        double mean = 0;
+        for (int64_t i = 0; i < n; i++) mean += (double)rows[i * d + c] / (double)n;
+        for (int64_t i = 0; i < n; i++) centred[i * d + c] = (double)rows[i * d + c] - mean;
+    }
+}
+
+static double dot(const double *a, const double *b, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* covariance (d, d) = X^T X, of which nothing but the axes is wanted: not divided by n. */
+static void covary(const double *centred, int64_t n, int64_t d, double *covariance) {
+    memset(covariance, 0, (size_t)(d * d) * sizeof *covariance);
+    for (int64_t i = 0; i < n; i++) {
+        const double *row = centred + i * d;
+        for (int64_t a = 0; a < d; a++)
+            for (int64_t b = 0; b < d; b++) covariance[a * d + b] += row[a] * row[b];
+    }
+}
+
+/* next = covariance axis, then to length 1; false if nothing is left. */
+static bool turn(const double *covariance, int64_t d, const double *axis, double *next) {
+    for (int64_t c = 0; c < d; c++) next[c] = dot(covariance + c * d, axis, d);
+    const double length = sqrt(dot(next, next, d));
+    if (!(length > 1e-30)) return false;
+    for (int64_t c = 0; c < d; c++) next[c] /= length;
+    return true;
+}
+
+/* The longest axis; zeroes if all rows are alike. axis, next (d) */
+static void find_axis(const double *covariance, int64_t d, double *axis, double *next) {
+    for (int64_t c = 0; c < d; c++) axis[c] = 1 / (double)(1 + c); /* no symmetry to be caught in */
+    for (int round = 0; round < ROUNDS; round++) {
+        if (!turn(covariance, d, axis, next)) {
+            memset(axis, 0, (size_t)d * sizeof *axis);
+            return;
+        }
+        const double along = fabs(dot(axis, next, d));
+        memcpy(axis, next, (size_t)d * sizeof *axis);
+        if (round > 0 && 1 - along < 1e-14) break;
+    }
+}
+
+/* points (n, 2) of rows (n, d) on the first two principal axes of them. */
+EXPORT(principal) web_principal(const float *rows, double n_rows, double width) {
+    const int64_t n = (int64_t)n_rows, d = (int64_t)width;
+    web_begin();
+    float *points = web_put("points", WEB_F32, WEB_SHAPE(n, 2));
+    double *centred = web_scratch((size_t)((n + 2 + d) * d), sizeof *centred);
+    ATTN_TRY(web_result_status());
+    double *axis = centred + n * d, *next = axis + d, *covariance = next + d;
+    centre(rows, n, d, centred);
+    for (int which = 0; which < 2; which++) {
+        covary(centred, n, d, covariance);
+        find_axis(covariance, d, axis, next);
+        for (int64_t i = 0; i < n; i++) {
+            double *row = centred + i * d;
+            const double along = dot(row, axis, d);
+            points[2 * i + which] = (float)along;
+            for (int64_t c = 0; c < d; c++) row[c] -= along * axis[c]; /* takes it out */
+        }
+    }
+    return ATTN_OK;
+}

@@ -1,0 +1,15 @@
+// bytes.ts - what a file of the build holds. A page from disk may not fetch: there the bytes are in the
+// URL itself.
+import { awaited } from '../awaited';
+
+async function read(url: string): Promise<ArrayBuffer> {
+    if (url.startsWith('data:')) {
+        const text = atob(url.slice(url.indexOf(',') + 1));
+        return Uint8Array.from(text, (c) => c.charCodeAt(0)).buffer;
+    }
+    const answer = await fetch(url);
+    if (!answer.ok) throw new Error(`${url}: ${answer.status} ${answer.statusText}`);
+    return answer.arrayBuffer();
+}
+
+export const bytesOf = (url: string): Promise<ArrayBuffer> => awaited(read(url));

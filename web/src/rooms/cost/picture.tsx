@@ -1,0 +1,26 @@
+// picture.tsx - what stands under every picture of the room: where its numbers come from, the command
+// that gives the same, and the ways to take them away.
+import type { ComponentChildren } from 'preact';
+import type { Provenance } from '../../ui/badge';
+import type { Table } from '../../ui/export';
+import { Foot } from '../../ui/foot';
+
+interface PictureProps {
+    id: string;
+    from: Provenance;
+    command: string;
+    table: () => Table;
+    /** The chart in it, unless another is made. */
+    picture?: () => HTMLCanvasElement | SVGSVGElement | null;
+    children: ComponentChildren;
+}
+
+export function Picture(p: PictureProps) {
+    const chart = () => document.querySelector<SVGSVGElement>(`#${p.id} figure > svg`);
+    return (
+        <section id={p.id} class="panel">
+            {p.children}
+            <Foot name={p.id} from={p.from} table={p.table} picture={p.picture ?? chart} command={p.command} showsCommand />
+        </section>
+    );
+}

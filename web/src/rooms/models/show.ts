@@ -1,0 +1,34 @@
+// show.ts - takes a model into the state, with a sentence that it can read and where it is asked.
+import { engine } from '../../engine/client';
+import { modelOf } from '../../state/models';
+import { store } from '../../state/store';
+import * as t from '../../text/en';
+import type { State } from '../../state/state';
+
+/** The token whose answer means something: where the task asks; the last one if it asks everywhere. */
+export async function questionOf(task: string, words: string[]): Promise<number> {
+    const last = words.length - 1;
+    const example = task ? await engine.taskExample(task, 1, 0).catch(() => undefined) : undefined;
+    if (!example || example.questions.length !== 1) return last;
+    const { at } = example.questions[0]!;
+    const same = words.indexOf(example.words[at]!);
+    return same >= 0 ? same : Math.min(at, last);
+}
+
+async function sentenceFor(task: string, words: string[], length: number): Promise<string> {
+    const known = (t.models.sentences as Record<string, string>)[task];
+    if (known) return known;
+    const example = task ? await engine.taskExample(task, 1, 0).catch(() => undefined) : undefined;
+    return (example?.words ?? words).slice(0, length).join(' ');
+}
+
+/** Makes it the model of the page; in this room, or in another. */
+export async function show(name: string, room: State['room'] = 'models'): Promise<void> {
+    const { info } = await modelOf(name);
+    const { model, sentence } = store.get();
+    const text = model === name && name !== 'file' ? sentence : await sentenceFor(info.task, info.words, info.length);
+    const { words } = await engine.tokenize(info.handle, text);
+    const token = await questionOf(info.task, words);
+    const { scale, temperature } = info;
+    store.set((s) => void Object.assign(s, { room, model: name, sentence: text, token, layer: info.layers - 1, head: 0, mask: 'none', scale, temperature }));
+}

@@ -1,0 +1,5 @@
+// typing.ts - whether a key goes into a field, so that no shortcut may take it.
+export function isTyping(event: KeyboardEvent): boolean {
+    const target = event.target as HTMLElement;
+    return target.matches?.('input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]');
+}
