@@ -60,7 +60,8 @@ static site load(void) {
     site pages;
     attn_error err = {""};
     make_folder();
-    if (site_load(folder, &pages, &err) != ATTN_OK) check_failed(__FILE__, __LINE__, err.message);
+    if (site_load(folder, &pages, &err) != ATTN_OK)
+        check_failed(__FILE__, __LINE__, "%s", err.message);
     return pages;
 }
 

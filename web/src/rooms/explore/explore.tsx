@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
-import { useCalm, useDark } from '../../ui/hooks';
+import { useDark } from '../../ui/hooks';
 import { say } from '../../ui/readout';
 import { ArcsView } from './arcs';
 import { Controls, Views } from './controls';
@@ -65,8 +65,6 @@ function Picture(p: { state: State; reading: Reading; scene: Scene; dark: boolea
     const onHover = (row: number, column: number) => setHovered((last) => (last.row === row && last.column === column ? last : { row, column }));
     const pinned = focusOf(state, scene.found, -1);
     const focus = focusOf(state, scene.found, hovered.row);
-    const calm = useCalm(scene);
-    const calmFocus = focusOf(state, calm.found, hovered.row);
     const View = VIEWS[state.explore.view];
     const { colors, range, view } = state.explore;
     const isMap = view === 'heatmap';
@@ -91,11 +89,11 @@ function Picture(p: { state: State; reading: Reading; scene: Scene; dark: boolea
                     <Switches found={scene.found} state={state} />
                 </section>
                 <div class="beside">
-                    <Distribution scene={calm} state={state} focus={calmFocus} />
-                    <Product scene={calm} focus={calmFocus} column={hovered.column} />
+                    <Distribution scene={scene} state={state} focus={focus} />
+                    <Product scene={scene} focus={focus} column={hovered.column} />
                 </div>
             </div>
-            <EntropyStrip scene={calm} state={state} dark={dark} />
+            <EntropyStrip scene={scene} state={state} dark={dark} />
             <Caution />
         </div>
     );
