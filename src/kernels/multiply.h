@@ -12,25 +12,39 @@
 #define ROWS(n_v)  (ACCUMULATORS / (n_v) < MAX_ROWS ? ACCUMULATORS / (n_v) : MAX_ROWS)
 #define LANES(n_v) ((n_v) * VL)
 
+/* sums[i][v] += a[i*a_row] * b[v] */
+INLINE void multiply_step(const int n_i, const int n_v, const real *restrict a, ptrdiff_t a_row,
+                          const real *restrict b, vr *sums) {
+    vr column[MAX_VECS];
+    UNROLL for (int v = 0; v < n_v; v++) column[v] = v_load(b + v * VL);
+    UNROLL for (int i = 0; i < n_i; i++) {
+        KEEP_ORDER();
+        const vr x = v_set(a[i * a_row]);
+        UNROLL for (int v = 0; v < n_v; v++) {
+            sums[i * n_v + v] = v_fma(x, column[v], sums[i * n_v + v]);
+        }
+    }
+}
+
 /* The only micro-kernel: sums[i][v] += sum over c of a[i*a_row + c*a_step] * b[c*b_step + v]. */
 INLINE void multiply(const int n_i, const int n_v, int64_t n, const real *restrict a,
                      ptrdiff_t a_row, ptrdiff_t a_step, const real *restrict b, ptrdiff_t b_step,
                      vr *sums) {
+#if MIN_VECS > 1
+    /* Compiled for size only a loop tested at its end is fast; for speed, clang spills in it. */
     if (n <= 0) return;
-    UNROLL_4 do { /* tested at its end: no other form is fast when compiled for size */
-        vr column[MAX_VECS];
-        UNROLL for (int v = 0; v < n_v; v++) column[v] = v_load(b + v * VL);
-        UNROLL for (int i = 0; i < n_i; i++) {
-            KEEP_ORDER();
-            const vr x = v_set(a[i * a_row]);
-            UNROLL for (int v = 0; v < n_v; v++) {
-                sums[i * n_v + v] = v_fma(x, column[v], sums[i * n_v + v]);
-            }
-        }
+    do {
+        multiply_step(n_i, n_v, a, a_row, b, sums);
+        a += a_step;
+        b += b_step;
+    } while (--n > 0);
+#else
+    UNROLL_4 for (int64_t c = 0; c < n; c++) {
+        multiply_step(n_i, n_v, a, a_row, b, sums);
         a += a_step;
         b += b_step;
     }
-    while (--n > 0);
+#endif
 }
 
 #endif
