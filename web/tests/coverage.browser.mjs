@@ -2,7 +2,7 @@
 // the row names can be read there.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { settle, state } from './support.mjs';
+import { follow, settle, show, state } from './support.mjs';
 
 const ROW = /^\| (S\d+-\d+) .*page `#1\?([^`]*)`(?:: (.*))? \|$/;
 const NAMED = /“([^”]+)”/g;
@@ -22,13 +22,14 @@ async function missingOn(page, settings, names) {
 export async function every_link_of_the_coverage_shows_what_it_names({ page, base }) {
     const rows = readFileSync(new URL('../../docs/coverage.md', import.meta.url), 'utf8').split('\n').map((line) => ROW.exec(line)).filter(Boolean);
     assert.ok(rows.length > 50, `${rows.length} links`);
+    await show(page, base, 'steps');
     const missing = {};
     for (const [, id, settings, named = ''] of rows) {
-        await page.goto(`${base}?test#1?${settings}`); // another hash does not load the page again
+        await follow(page, `#1?${settings}`);
         const names = Array.from(named.matchAll(NAMED), ([, name]) => name);
         const start = Date.now();
         do {
-            await settle(page, 100, 1000);
+            await settle(page);
             missing[id] = await missingOn(page, settings, names);
         } while (missing[id].length > 0 && Date.now() - start < LATEST);
     }

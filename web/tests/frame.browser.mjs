@@ -1,7 +1,7 @@
 // frame.browser.mjs - what holds in every room: tabs, the URL, undo, themes, sharing, the skip link, isolation,
 // memory over many changes of the model, and the page in one file without a network.
 import assert from 'node:assert/strict';
-import { matrices, newPage, ROOMS, settle, show, SINGLE, state } from './support.mjs';
+import { follow, load, matrices, newPage, ROOMS, settle, show, SINGLE, state } from './support.mjs';
 
 const roomOf = async (page) => (await state(page)).room;
 
@@ -75,8 +75,7 @@ export async function url_holds_every_setting({ page, base }) {
     await show(page, base, 'steps');
     const settings = await everySetting(page);
     for (const [path, text] of settings) {
-        await page.evaluate((hash) => (location.hash = hash), `#1?${new URLSearchParams({ room: 'cost', [path]: text })}`);
-        await page.waitForSelector('#tab-cost[aria-selected=true]');
+        await follow(page, `#1?${new URLSearchParams({ room: 'cost', [path]: text })}`);
         const found = path.split('.').reduce((at, name) => at[name], await state(page));
         assert.equal(typeof found === 'boolean' ? (found ? '1' : '0') : String(found), text, path);
     }
@@ -107,8 +106,7 @@ export async function bad_links_fall_back_to_defaults({ page, base }) {
     await show(page, base, 'cost');
     const usual = (await page.evaluate(() => window.attnTest.settings)).DEFAULTS;
     for (const hash of ['#1?room=nowhere&seed=x&temperature=NaN&mask=<b>&layer=1.5&token=', '#2?room=cost', '#%%%', '#1?', '#1?__proto__=1&constructor=1']) {
-        await page.goto('about:blank');
-        await page.goto(`${base}?test${hash}`);
+        await load(page, base, hash);
         await page.waitForSelector('[role=tab]');
         assert.deepEqual(await state(page), usual, hash);
     }
@@ -119,7 +117,7 @@ export async function bad_links_fall_back_to_defaults({ page, base }) {
 
 export async function a_link_changed_by_hand_is_followed({ page, base }) {
     await show(page, base, 'steps');
-    await page.evaluate(() => (location.hash = '#1?room=cost'));
+    await follow(page, '#1?room=cost');
     await page.waitForSelector('#tab-cost[aria-selected=true]');
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.waitForSelector('#tab-steps[aria-selected=true]');

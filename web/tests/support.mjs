@@ -19,7 +19,7 @@ export const DIST = join(root, 'web/dist');
 export const MODELS = join(root, 'build/web/models');
 export const TOLERANCE = 1e-5; // of a displayed number
 export const SINGLE = pathToFileURL(join(DIST, 'single/attention-lab.html')).href;
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell'; // Chromium without the windows: two thirds of the work
 const PATIENCE = 30_000; // milliseconds for one thing to happen; the machine may be busy
 
 /** Why nothing can be tested here, or ''. */
@@ -70,10 +70,21 @@ export async function newPage(browser, origin, options = {}) {
     return { page, problems, close: () => context.close() };
 }
 
+let loads = 0;
+
+/** Loads the page with this hash and the test hook on; another query each time, or it would not be loaded again. */
+export const load = (page, base, hash) => page.goto(`${base}?test=${++loads}${hash}`);
+
+/** Changes the hash as a link would; back when the page has taken it. */
+export const follow = (page, hash) => page.evaluate((to) => new Promise((taken) => {
+    if (location.hash === to) return taken();
+    addEventListener('hashchange', () => taken(), { once: true });
+    location.hash = to;
+}), hash);
+
 /** Shows a room from scratch, with settings as in the URL ("steps.step=2&theme=dark"), and the test hook on. */
 export async function show(page, base, room, settings = '') {
-    await page.goto('about:blank');
-    await page.goto(`${base}?test#1?room=${room}${settings && `&${settings}`}`);
+    await load(page, base, `#1?room=${room}${settings && `&${settings}`}`);
     await page.waitForSelector(`#tab-${room}[aria-selected=true]`, { state: 'attached' }); // hidden while presenting
     await settle(page);
 }
@@ -126,11 +137,9 @@ export async function assertAccessible(page, where) {
 /** axe in both themes, as the page stands. */
 export async function assertAccessibleInBothThemes(page, where) {
     for (const theme of THEMES) {
-        await page.evaluate((name) => {
-            const settings = new URLSearchParams(location.hash.split('?')[1]);
-            settings.set('theme', name);
-            location.hash = `#1?${settings}`;
-        }, theme);
+        const settings = new URLSearchParams(new URL(page.url()).hash.split('?')[1]);
+        settings.set('theme', theme);
+        await follow(page, `#1?${settings}`);
         await settle(page);
         await assertAccessible(page, `${where}, ${theme}`);
     }

@@ -2,7 +2,7 @@
 // attention, wrong answers show what they promise, tour, slides and dialogs, and none of it shuts anybody out.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { assertAccessible, assertAccessibleInBothThemes, settle } from './support.mjs';
+import { assertAccessible, assertAccessibleInBothThemes, load, settle } from './support.mjs';
 
 const BOOK = readFileSync(new URL('../../docs/book/12-quiz.md', import.meta.url), 'utf8');
 
@@ -11,8 +11,7 @@ const stateOf = async (page) => (await settle(page), page.evaluate(() => Object.
 const focused = (page) => page.evaluate(() => document.activeElement?.textContent ?? '');
 
 async function open(page, base, hash = '') {
-    await page.goto('about:blank');
-    await page.goto(`${base}?test${hash}`);
+    await load(page, base, hash);
     await page.waitForSelector('.quiz');
     await settle(page);
 }

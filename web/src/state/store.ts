@@ -95,7 +95,8 @@ class Store {
 }
 
 export const store = new Store();
-if (typeof window !== 'undefined') window.addEventListener('hashchange', () => store.load(location.hash));
+// The event's own URL: by the time it comes, writeUrl() may have put the earlier state back into location.
+if (typeof window !== 'undefined') window.addEventListener('hashchange', (event) => store.load(new URL(event.newURL).hash));
 
 /** The state, and again after each change. */
 export function useStore(): State {
