@@ -3,7 +3,7 @@
  * Tests: tests/cli/test_train.py */
 #include "look.h"
 #include "models/task.h"
-#include "options.h"
+#include "scale_option.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct attend_options {
     cli_common common;
     int64_t layer, head; /* from 1; 0: last layer, mean of heads */
     bool causal;
-    int scale;          /* index into the choices; 0: the model's */
+    int scale;          /* lab_scaling; LAB_SCALINGS: the model's */
     double temperature; /* 0: the model's */
 } attend_options;
 
@@ -39,8 +39,8 @@ static const cli_option options[] = {
     {.kind = CLI_CHOICE,
      .name = "scale",
      AT(scale),
-     .value = "model|sqrt|none|dk",
-     .help = "scores divided by sqrt(d_k), by nothing, or by d_k; default: the model's"},
+     .value = CLI_SCALE_WORDS "|model",
+     .help = "scores divided by nothing, sqrt(d_k) or d_k; default: the model's"},
     {.kind = CLI_REAL,
      .name = "temperature",
      AT(temperature),
@@ -159,10 +159,6 @@ static int check(const attend_options *o, const attni_model *model) {
     return CLI_USAGE;
 }
 
-static double scale_of(int choice, int64_t d_k) {
-    return choice == 1 ? ATTN_SCALE_AUTO : choice == 2 ? 1 : 1 / (double)d_k;
-}
-
 static int attend(const attend_options *o, attni_model *model, const char *sentence) {
     look_view view = {.model = model, .head = o->head - 1};
     int code = check(o, model);
@@ -175,7 +171,8 @@ static int attend(const attend_options *o, attni_model *model, const char *sente
     code = tokenize(model, sentence, tokens, &view.n);
     if (code == CLI_OK) {
         if (o->causal) model->config.causal = true;
-        if (o->scale > 0) model->config.scale = scale_of(o->scale, model->config.d_k);
+        if (o->scale != LAB_SCALINGS)
+            model->config.scale = lab_scaling_factor((lab_scaling)o->scale, model->config.d_k);
         if (o->temperature > 0) model->config.temperature = o->temperature;
         view.tokens = tokens;
         view.layer = (o->layer ? o->layer : model->config.layers) - 1;
@@ -191,7 +188,7 @@ int cmd_attend(int argc, char **argv) {
     while (words + 1 < argc && words < 2 &&
            (argv[words + 1][0] != '-' || strcmp(argv[words + 1], "-") == 0))
         words++;
-    attend_options o = {0};
+    attend_options o = {.scale = LAB_SCALINGS};
     int code = cli_parse(&spec, argc - words, argv + words, &o);
     if (code != CLI_GO) return code;
     if (words < 2) {

@@ -13,8 +13,9 @@ enum { MAX_KINDS = 6, MAX_SEEDS = 100, STUDY_EVERY = 50 };
 /* A kind of run: what differs from the defaults of whois. */
 typedef struct kind {
     const char *name;
+    lab_scaling scale;
     int64_t layers, dk; /* 0: default */
-    bool causal, no_scale, scale_by_dk;
+    bool causal;
     double temperature; /* 0: default */
 } kind;
 
@@ -29,26 +30,28 @@ static const study studies[] = {
     {.name = "layers",
      .question = "Does whois need two layers?",
      .steps = 2000,
-     .kinds = {{.name = "1 layer", .layers = 1}, {.name = "2 layers", .layers = 2}}},
+     .kinds = {{"1 layer", LAB_SCALE_SQRT, .layers = 1},
+               {"2 layers", LAB_SCALE_SQRT, .layers = 2}}},
     {.name = "scaling",
      .question = "What does the scale of the scores do at d_k 16 and 128?",
      .steps = 1200,
-     .kinds = {{.name = "d_k 16, 1/sqrt(d_k)", .dk = 16},
-               {.name = "d_k 16, none", .dk = 16, .no_scale = true},
-               {.name = "d_k 16, 1/d_k", .dk = 16, .scale_by_dk = true},
-               {.name = "d_k 128, 1/sqrt(d_k)", .dk = 128},
-               {.name = "d_k 128, none", .dk = 128, .no_scale = true},
-               {.name = "d_k 128, 1/d_k", .dk = 128, .scale_by_dk = true}}},
+     .kinds = {{"d_k 16, 1/sqrt(d_k)", LAB_SCALE_SQRT, .dk = 16},
+               {"d_k 16, none", LAB_SCALE_NONE, .dk = 16},
+               {"d_k 16, 1/d_k", LAB_SCALE_D_K, .dk = 16},
+               {"d_k 128, 1/sqrt(d_k)", LAB_SCALE_SQRT, .dk = 128},
+               {"d_k 128, none", LAB_SCALE_NONE, .dk = 128},
+               {"d_k 128, 1/d_k", LAB_SCALE_D_K, .dk = 128}}},
     {.name = "temperature",
      .question = "Is temperature 0.25 at d_k 16 the same as no scaling?",
      .steps = 600,
-     .kinds = {{.name = "d_k 16, temperature 0.25", .dk = 16, .temperature = 0.25},
-               {.name = "d_k 16, none", .dk = 16, .no_scale = true}},
+     .kinds = {{"d_k 16, temperature 0.25", LAB_SCALE_SQRT, .dk = 16, .temperature = 0.25},
+               {"d_k 16, none", LAB_SCALE_NONE, .dk = 16}},
      .compare_bits = true},
     {.name = "causal",
      .question = "Can whois be solved at \"it\" when no token sees a later one?",
      .steps = 1200,
-     .kinds = {{.name = "every token sees all"}, {.name = "causal", .causal = true}}},
+     .kinds = {{"every token sees all", LAB_SCALE_SQRT},
+               {"causal", LAB_SCALE_SQRT, .causal = true}}},
 };
 enum { N_STUDIES = sizeof studies / sizeof *studies };
 
@@ -84,8 +87,7 @@ static train_options options_of(const train_options *o, const study *s, const ki
     if (k->temperature > 0) run.temperature = k->temperature;
     if (!run.steps) run.steps = s->steps;
     run.causal = run.causal || k->causal;
-    run.no_scale = k->no_scale;
-    run.scale_by_dk = k->scale_by_dk;
+    run.scale = k->scale;
     return run;
 }
 

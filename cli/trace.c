@@ -61,11 +61,7 @@ static const cli_option options[] = {
      AT(temperature),
      .value = "X",
      .help = "divides the scores inside the softmax; default 1"},
-    {.kind = CLI_FLAG,
-     .name = "no-scale",
-     AT(no_scale),
-     .help = "do not divide the scores by sqrt(d_k)"},
-    {.kind = CLI_FLAG, .name = "scale-by-dk", AT(scale_by_dk), .help = "divide the scores by d_k"},
+    CLI_SCALE_OPTIONS(trace_options),
     {.kind = CLI_TEXT,
      .name = "set",
      AT(set),
@@ -196,9 +192,10 @@ static int check_interactive(const trace_options *o) {
     return CLI_USAGE;
 }
 
-static int trace(const trace_options *o, const char *sentence) {
+static int trace(trace_options *o, const char *sentence) {
     trace_job job = {.o = o, .sentence = sentence};
-    int only, code = check_interactive(o);
+    int only, code = cli_settle_scale(spec.command, o->no_scale, &o->scale);
+    if (code == CLI_OK) code = check_interactive(o);
     if (code == CLI_OK && o->markdown && o->common.json) {
         out_error(spec.command, "--markdown and --json: give one or the other");
         code = CLI_USAGE;
@@ -215,7 +212,7 @@ static int trace(const trace_options *o, const char *sentence) {
 }
 
 int cmd_trace(int argc, char **argv) {
-    trace_options o = {.seed = -1, .temperature = 1};
+    trace_options o = {.seed = -1, .scale = LAB_SCALINGS, .temperature = 1};
     char **rest = calloc((size_t)argc + 1, sizeof *rest);
     char *sentence = NULL;
     int code = CLI_FAILED;

@@ -8,8 +8,8 @@
 #include "lab/examples.h"
 #include "lab/sentence.h"
 #include "npy.h"
-#include "options.h"
 #include "out.h"
+#include "scale_option.h"
 
 #include <string.h>
 
@@ -22,7 +22,8 @@ typedef struct trace_options {
     const char *file[TRACE_FILES];
     int64_t heads, d_model, d_k; /* 0: not given */
     int64_t seed;                /* -1: not given */
-    bool causal, no_scale, scale_by_dk;
+    bool causal, no_scale;
+    int scale; /* lab_scaling */
     double temperature;
     const char *set, *pick, *step;
     int64_t head; /* from 1; 0: all */

@@ -190,7 +190,7 @@ static int load_example(trace_job *job) {
     if (!job->example) return no_such_example(name);
     job->problem = job->example->problem;
     if (o->heads) job->problem.H = o->heads;
-    job->as_documented = job->problem.H == 1 && o->temperature == 1 && !o->scale_by_dk &&
+    job->as_documented = job->problem.H == 1 && o->temperature == 1 && o->scale != LAB_SCALE_D_K &&
                          (!o->causal || job->problem.causal);
     snprintf(job->title, sizeof job->title, "%s", job->example->title);
     snprintf(job->about, sizeof job->about, "%s", job->example->about);
@@ -216,8 +216,6 @@ static int check_options(const trace_job *job) {
         if (o->d_k) return usage_error("--d-k", "only for a sentence of your own");
         if (o->seed >= 0) return usage_error("--seed", "only for a sentence of your own");
     }
-    if (o->no_scale && o->scale_by_dk)
-        return usage_error("--no-scale, --scale-by-dk", "choose one");
     if (o->temperature <= 0) return usage_error("--temperature", "expected more than 0");
     return CLI_OK;
 }
@@ -244,13 +242,6 @@ static void set_labels(trace_job *job) {
     job->key = (const char *const *)key->word;
 }
 
-/* 1/d_k; of shapes that the lab refuses, anything. */
-static double by_dk(const lab_problem *p) {
-    const lab_matrix *q = &p->given[LAB_Q];
-    if (p->given[LAB_X].cell) q = &p->given[p->given[LAB_W_Q].cell ? LAB_W_Q : LAB_X];
-    return q->columns > 0 ? (double)p->H / (double)q->columns : 1;
-}
-
 int trace_load(trace_job *job) {
     const trace_options *o = job->o;
     int code = check_options(job);
@@ -263,8 +254,7 @@ int trace_load(trace_job *job) {
     if (code == CLI_OK && o->set) code = trace_set(job);
     if (code != CLI_OK) return code;
     if (o->causal) job->problem.causal = true;
-    if (o->no_scale) job->problem.scale = 1;
-    if (o->scale_by_dk) job->problem.scale = by_dk(&job->problem);
+    job->problem.scaling = (lab_scaling)o->scale;
     job->problem.temperature = o->temperature;
     attn_ctx *ctx = NULL;
     attn_error err = {""};

@@ -69,6 +69,7 @@ int64_t trace_hidden_heads(const trace_job *job) {
 /* --------------------------------------------------------------------------------------- words */
 
 void trace_sizes(const trace_job *job, char text[TRACE_TEXT]) {
+    static const char *const scaled[LAB_SCALINGS] = {"not scaled", "scaled", "divided by d_k"};
     const lab_steps *s = &job->steps;
     const lab_step *x = &s->step[LAB_X];
     size_t at = 0;
@@ -85,10 +86,7 @@ void trace_sizes(const trace_job *job, char text[TRACE_TEXT]) {
               ? (size_t)snprintf(text + at, TRACE_TEXT - at, "d_k = d_v = %lld", (long long)s->d_k)
               : (size_t)snprintf(text + at, TRACE_TEXT - at, "d_k = %lld, d_v = %lld",
                                  (long long)s->d_k, (long long)s->d_v);
-    at += (size_t)snprintf(text + at, TRACE_TEXT - at, ", %s, %s",
-                           job->o->no_scale      ? "not scaled"
-                           : job->o->scale_by_dk ? "divided by d_k"
-                                                 : "scaled",
+    at += (size_t)snprintf(text + at, TRACE_TEXT - at, ", %s, %s", scaled[job->o->scale],
                            s->causal ? "causal" : "no mask");
     if (s->temperature != 1)
         snprintf(text + at, TRACE_TEXT - at, ", temperature %g", s->temperature);
@@ -183,7 +181,8 @@ trace_range trace_range_of(int64_t n, int64_t most) {
 bool trace_judge(const trace_job *job, lab_part part, size_t i, trace_verdict *verdict) {
     if (!job->as_documented || i >= job->example->n_statements) return false;
     const lab_statement *statement = &job->example->statement[i];
-    if (statement->part != part || statement->unscaled != job->o->no_scale) return false;
+    if (statement->part != part || statement->unscaled != (job->o->scale == LAB_SCALE_NONE))
+        return false;
     *verdict = (trace_verdict){.statement = statement};
     verdict->n = lab_statement_read(statement, verdict->stated);
     for (int j = 0; j < verdict->n; j++) {

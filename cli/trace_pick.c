@@ -193,18 +193,18 @@ static void print_softmax(const trace_job *job) {
 int trace_pick_text(const trace_job *job) {
     char title[TRACE_TEXT], factor[TRACE_TEXT];
     const bool masked = trace_is_masked(job, LAB_WEIGHTS, job->pick.head, job->pick.i, job->pick.j);
+    const bool by_dk = job->o->scale == LAB_SCALE_D_K;
     title_of(job, title);
     trace_print_title(job);
     printf("\n%s%s%s\n", look(OUT_BOLD), title, look(OUT_PLAIN));
     print_factors(job);
     printf("\n");
     print_line("score", at_pick(job, LAB_SCORES), "q.k, the sum of the last column");
-    if (job->o->no_scale)
+    if (job->o->scale == LAB_SCALE_NONE)
         snprintf(factor, sizeof factor, "not scaled");
     else
-        snprintf(factor, sizeof factor, "times %s%lld%s = %.6g",
-                 job->o->scale_by_dk ? "1/" : "1/sqrt(", (long long)job->steps.d_k,
-                 job->o->scale_by_dk ? "" : ")", job->steps.scale);
+        snprintf(factor, sizeof factor, "times %s%lld%s = %.6g", by_dk ? "1/" : "1/sqrt(",
+                 (long long)job->steps.d_k, by_dk ? "" : ")", job->steps.scale);
     print_line("scaled", at_pick(job, LAB_SCALED), factor);
     if (masked) printf("  masked: this query does not see this key, so the weight is exactly 0\n");
     print_line("weight", at_pick(job, LAB_WEIGHTS), "softmax of the row");

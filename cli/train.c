@@ -21,8 +21,7 @@ static const cli_option options[] = {
      .name = "causal",
      AT(causal),
      .help = "no token sees a later one; the symbol tasks always do this"},
-    {.kind = CLI_FLAG, .name = "no-scale", AT(no_scale), .help = "scores q.k, not q.k / sqrt(d_k)"},
-    {.kind = CLI_FLAG, .name = "scale-by-dk", AT(scale_by_dk), .help = "scores q.k / d_k"},
+    CLI_SCALE_OPTIONS(train_options),
     {.kind = CLI_REAL,
      .name = "temperature",
      AT(temperature),
@@ -108,9 +107,7 @@ attni_trainer_options train_wish(const train_options *o, const attni_task_info *
     wish.threads = o->threads ? (int)o->threads : cpu.cpus;
     wish.causal = task->causal || o->causal;
     wish.temperature = o->temperature;
-    const int64_t d_k = wish.d_k ? wish.d_k : wish.heads ? wish.d / wish.heads : 1;
-    if (o->no_scale) wish.scale = 1;
-    if (o->scale_by_dk && d_k > 0) wish.scale = 1 / (double)d_k;
+    lab_scaling_train((lab_scaling)o->scale, &wish);
     return wish;
 }
 
@@ -178,7 +175,6 @@ static int unknown_task(const char *word) {
 
 static int check(const train_options *o) {
     const char *wrong = NULL;
-    if (o->no_scale && o->scale_by_dk) wrong = "--no-scale and --scale-by-dk: choose one";
     if (o->stop_at < 0 || o->stop_at > 100) wrong = "--stop-at: expected 0 to 100 percent";
     if (o->rate < 0) wrong = "--lr: expected more than 0";
     if (o->save && strcmp(o->save, "-") == 0) wrong = "--save -: expected a file";
@@ -191,10 +187,12 @@ static int check(const train_options *o) {
 
 int cmd_train(int argc, char **argv) {
     const bool named = argc > 1 && argv[1][0] != '-';
-    train_options o = {.seed = 1, .temperature = 1, .stop_at = 99.9, .seeds = 5};
+    train_options o = {
+        .seed = 1, .scale = LAB_SCALINGS, .temperature = 1, .stop_at = 99.9, .seeds = 5};
     int code = cli_parse(&spec, named ? argc - 1 : argc, named ? argv + 1 : argv, &o);
     if (code != CLI_GO) return code;
-    code = check(&o);
+    code = cli_settle_scale(spec.command, o.no_scale, &o.scale);
+    if (code == CLI_OK) code = check(&o);
     if (code != CLI_OK) return code;
     if (o.study && !named) return train_study(&o);
     const attni_task_info *task = attni_task_named(named ? argv[1] : "");

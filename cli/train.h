@@ -5,8 +5,8 @@
 #define CLI_TRAIN_H
 
 #include "models/trainer.h"
-#include "options.h"
 #include "out.h"
+#include "scale_option.h"
 
 typedef struct train_options {
     cli_common common;
@@ -14,7 +14,8 @@ typedef struct train_options {
     double rate;                                /* 0: as the task asks */
     uint64_t seed;
     int64_t threads; /* 0: all CPUs */
-    bool causal, no_scale, scale_by_dk;
+    bool causal, no_scale;
+    int scale; /* lab_scaling */
     double temperature;
     double stop_at; /* percent of held-out accuracy; 0: never */
     const char *save, *log, *study;

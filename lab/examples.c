@@ -12,7 +12,7 @@
         .rows = (r), .columns = (c), .cell = (const double[]) { __VA_ARGS__ }                      \
     }
 #define STATEMENTS(list) .statement = (list), .n_statements = sizeof(list) / sizeof *(list)
-#define PLAIN            .H = 1, .scale = ATTN_SCALE_AUTO, .temperature = 1
+#define PLAIN            .H = 1, .scaling = LAB_SCALE_SQRT, .temperature = 1
 
 /* 64 times the same number: a row of a key whose product with a query of ones is 64 times it. */
 #define FOUR(x)      x, x, x, x

@@ -39,7 +39,7 @@ lab_part lab_part_named(const char *name) {
 }
 
 lab_problem lab_problem_defaults(void) {
-    return (lab_problem){.H = 1, .scale = ATTN_SCALE_AUTO, .temperature = 1};
+    return (lab_problem){.H = 1, .scaling = LAB_SCALE_SQRT, .temperature = 1};
 }
 
 /* ------------------------------------------------------------------------------------- checking */
@@ -125,7 +125,7 @@ static attn_status take_sizes(const lab_problem *p, lab_steps *s, attn_error *er
     s->H = p->H;
     s->d_k = p->given[q].columns / p->H;
     s->d_v = p->given[v].columns / p->H;
-    s->scale = p->scale == ATTN_SCALE_AUTO ? 1 / sqrt((double)s->d_k) : p->scale;
+    s->scale = lab_scaling_factor(p->scaling, s->d_k);
     s->temperature = p->temperature;
     s->causal = p->causal;
     if (s->H * s->n_q > LAB_MOST_PAIRS || s->H * s->n_q * s->n_k > LAB_MOST_PAIRS)
@@ -341,12 +341,12 @@ static const char *origin(const lab_problem *p, int part) {
     return has(p, LAB_W_Q) ? formulas[part] : has(p, LAB_X) ? same[part - LAB_Q] : "given";
 }
 
-static void say_scores(lab_steps *s) {
+static void say_scores(lab_scaling scaling, lab_steps *s) {
     lab_step *scaled = &s->step[LAB_SCALED], *weights = &s->step[LAB_WEIGHTS];
-    if (s->scale == 1) {
+    if (scaling == LAB_SCALE_NONE) {
         scaled->formula = "S";
         say(scaled, "Not scaled: the larger d_k, the larger the scores, the sharper the softmax.");
-    } else if (s->scale == 1 / (double)s->d_k) {
+    } else if (scaling == LAB_SCALE_D_K) {
         scaled->formula = "S / d_k";
         say(scaled,
             "Divided by d_k = %lld: the larger d_k, the nearer the softmax to an even share.",
@@ -378,7 +378,7 @@ static void say_all(const lab_problem *p, lab_steps *s) {
         (long long)s->step[LAB_X].columns);
     say(&s->step[LAB_CONCAT], "%s",
         s->H > 1 ? "What the heads found, side by side." : "One head: there is nothing to join.");
-    say_scores(s);
+    say_scores(p->scaling, s);
 }
 
 attn_status lab_steps_compute(attn_ctx *ctx, const lab_problem *problem, lab_steps *steps,

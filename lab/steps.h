@@ -6,6 +6,7 @@
 #define LAB_STEPS_H
 
 #include "attn/attn.h"
+#include "scaling.h"
 
 #include <stdbool.h>
 
@@ -39,13 +40,13 @@ typedef struct lab_matrix {
  * and V with the columns of all heads side by side. W_O may be given or not. Nothing else. */
 typedef struct lab_problem {
     lab_matrix given[LAB_N_PARTS];
-    int64_t H;          /* divides the columns of Q and of V */
-    double scale;       /* ATTN_SCALE_AUTO: 1/sqrt(d_k) */
+    int64_t H; /* divides the columns of Q and of V */
+    lab_scaling scaling;
     double temperature; /* > 0 */
     bool causal;        /* query i sees key j if j <= i + n_k - n_q */
 } lab_problem;
 
-/* One head, scale 1/sqrt(d_k), temperature 1, not causal; nothing given. */
+/* One head, scores by sqrt(d_k), temperature 1, not causal; nothing given. */
 lab_problem lab_problem_defaults(void);
 
 enum { LAB_MOST_PAIRS = 1 << 18, LAB_SENTENCE = 200 }; /* pairs of query and key in all heads */
@@ -65,7 +66,7 @@ typedef struct lab_step {
 
 typedef struct lab_steps {
     int64_t n_q, n_k, H, d_k, d_v;
-    double scale, temperature; /* scale: the number, never ATTN_SCALE_AUTO */
+    double scale, temperature; /* scale: the factor, by scaling and d_k */
     bool causal;
     lab_step step[LAB_N_PARTS];
     double *memory; /* owns the cells */

@@ -5,6 +5,7 @@
 #include "documents.h"
 #include "drawn.h"
 #include "measured.h"
+#include "scaling.h"
 #include "worked.h"
 
 #include <math.h>
@@ -51,7 +52,9 @@ static void judge_jacobian(const lab_settings *settings, const lab_claim *claim,
 static attn_status by_d_k(const lab_settings *settings, const lab_claim *claim,
                           lab_outcome *outcome, attn_error *err) {
     enum { N = 16, D = 512 };
-    lab_drawn drawn = {.head = {.n_q = N, .n_k = N, .d_k = D, .d_v = 1, .scale = 1 / (double)D}};
+    lab_drawn drawn = {
+        .head = {
+            .n_q = N, .n_k = N, .d_k = D, .d_v = 1, .scale = lab_scaling_factor(LAB_SCALE_D_K, D)}};
     attn_status status = lab_drawn_create(&drawn, settings->seed, err);
     if (status == ATTN_OK)
         status = lab_head_weights(settings->ctx, &drawn.head, drawn.weights, err);

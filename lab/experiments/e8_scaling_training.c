@@ -2,6 +2,7 @@
 /* e8_scaling_training.c - E8: what the scale of the scores does to learning. Small models learn
  * `whois` with scores divided by sqrt(d_k), by nothing and by d_k, at two head sizes. Called by:
  * registry. Touches its tables. Tests: tests/lab/test_beyond_learning.c */
+#include "attend.h"
 #include "core/base.h"
 #include "experiment.h"
 #include "models/trainer.h"
@@ -231,8 +232,8 @@ static summary sum_up(const lab_data *data, lab_scaling scaling) {
 }
 
 static void judge(const lab_data *data, lab_finding *finding) {
-    const summary none = sum_up(data, LAB_UNSCALED), root = sum_up(data, LAB_SCALED);
-    const summary by_d_k = sum_up(data, LAB_BY_D_K);
+    const summary none = sum_up(data, LAB_SCALE_NONE), root = sum_up(data, LAB_SCALE_SQRT);
+    const summary by_d_k = sum_up(data, LAB_SCALE_D_K);
     const bool helps = root.solved > none.solved && root.right.low > none.right.high;
     finding->verdict = helps ? LAB_HOLDS_IF : LAB_WRONG;
     snprintf(finding->headline, LAB_TEXT,

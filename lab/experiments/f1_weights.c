@@ -4,8 +4,8 @@
 #include "core/base.h"
 #include "experiment.h"
 #include "layer.h"
-#include "scaling.h"
 #include "series.h"
+#include "weight_rows.h"
 
 #include <float.h>
 

@@ -4,8 +4,8 @@
 #include "core/base.h"
 #include "experiment.h"
 #include "layer.h"
-#include "scaling.h"
 #include "series.h"
+#include "weight_rows.h"
 
 enum { N = 8, D_MODEL = 32, D_K = 16 };
 enum { FREE_ENTROPY, CAUSAL_ENTROPY, ENTROPY_LIMIT, ROW_COLUMNS };

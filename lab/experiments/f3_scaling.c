@@ -6,6 +6,7 @@
 #include "scaling.h"
 #include "series.h"
 #include "stream.h"
+#include "weight_rows.h"
 
 #include <stdlib.h>
 
@@ -131,7 +132,8 @@ static void draw_header(const lab_data *data, plot_canvas *canvas, plot_rect row
               "rows: queries\ncolumns: keys");
     for (size_t i = 0; i < SIZES; i++) {
         char title[48];
-        snprintf(title, sizeof title, "d<sub>k</sub> = %g", summary_of(data, LAB_UNSCALED, i)[D_K]);
+        snprintf(title, sizeof title, "d<sub>k</sub> = %g",
+                 summary_of(data, LAB_SCALE_NONE, i)[D_K]);
         plot_text(canvas, place(row, i), &name, title);
     }
 }
@@ -154,15 +156,15 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
 }
 
 static void judge(const lab_data *data, lab_finding *finding) {
-    const double *first = summary_of(data, LAB_UNSCALED, 0),
-                 *last = summary_of(data, LAB_UNSCALED, 3);
-    const double *before = summary_of(data, LAB_UNSCALED, 2);
-    const double *scaled = summary_of(data, LAB_SCALED, 3),
-                 *by_d_k = summary_of(data, LAB_BY_D_K, 3);
+    const double *first = summary_of(data, LAB_SCALE_NONE, 0),
+                 *last = summary_of(data, LAB_SCALE_NONE, 3);
+    const double *before = summary_of(data, LAB_SCALE_NONE, 2);
+    const double *scaled = summary_of(data, LAB_SCALE_SQRT, 3),
+                 *by_d_k = summary_of(data, LAB_SCALE_D_K, 3);
     double low = INFINITY, high = 0;
     for (size_t i = 0; i < SIZES; i++) {
-        low = fmin(low, summary_of(data, LAB_SCALED, i)[ENTROPY]);
-        high = fmax(high, summary_of(data, LAB_SCALED, i)[ENTROPY]);
+        low = fmin(low, summary_of(data, LAB_SCALE_SQRT, i)[ENTROPY]);
+        high = fmax(high, summary_of(data, LAB_SCALE_SQRT, i)[ENTROPY]);
     }
     finding->verdict =
         last[ENTROPY] < first[ENTROPY] / 2 && low > last[ENTROPY] ? LAB_HOLDS : LAB_WRONG;

@@ -7,6 +7,7 @@
 #include "scaling.h"
 #include "series.h"
 #include "stream.h"
+#include "weight_rows.h"
 
 #include <stdlib.h>
 
@@ -154,14 +155,14 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
 static void judge(const lab_data *data, lab_finding *finding) {
     const lab_table *table[LAB_SCALINGS];
     for (int s = 0; s < LAB_SCALINGS; s++) table[s] = lab_table_named(data, lab_scaling_name[s]);
-    const double *unscaled = lab_cell(table[LAB_UNSCALED], SIZES - 1, 0);
-    const double *scaled = lab_cell(table[LAB_SCALED], SIZES - 1, 0);
+    const double *unscaled = lab_cell(table[LAB_SCALE_NONE], SIZES - 1, 0);
+    const double *scaled = lab_cell(table[LAB_SCALE_SQRT], SIZES - 1, 0);
     double low = INFINITY, high = 0;
     for (size_t i = 0; i < SIZES; i++) {
-        low = fmin(low, *lab_cell(table[LAB_SCALED], i, ENTROPY));
-        high = fmax(high, *lab_cell(table[LAB_SCALED], i, ENTROPY));
+        low = fmin(low, *lab_cell(table[LAB_SCALE_SQRT], i, ENTROPY));
+        high = fmax(high, *lab_cell(table[LAB_SCALE_SQRT], i, ENTROPY));
     }
-    const bool sharpens = unscaled[ENTROPY] < *lab_cell(table[LAB_UNSCALED], 0, ENTROPY) / 4;
+    const bool sharpens = unscaled[ENTROPY] < *lab_cell(table[LAB_SCALE_NONE], 0, ENTROPY) / 4;
     finding->verdict = sharpens && high - low < 0.25 ? LAB_HOLDS_IF : LAB_WRONG;
     snprintf(
         finding->headline, LAB_TEXT,
@@ -175,7 +176,7 @@ static void judge(const lab_data *data, lab_finding *finding) {
         "have a weight above 0.99, because the two best keys may be close. Divided by "
         "d<sub>k</sub> the rows tend to uniform instead (entropy %.4f).",
         TRIALS, unscaled[ENTROPY], log(N), 100 * unscaled[SATURATED],
-        *lab_cell(table[LAB_BY_D_K], SIZES - 1, ENTROPY));
+        *lab_cell(table[LAB_SCALE_D_K], SIZES - 1, ENTROPY));
 }
 
 const lab_experiment lab_f4 = {

@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "scaling.h"
 #include "series.h"
+#include "weight_rows.h"
 
 enum { B = 4, N = 8, D_MODEL = 32, D_K = 16, SIZES = 6, SMALLEST = 4 };
 enum { POSITION_DRAWS = 400, SIZE_DRAWS = 100 };
@@ -120,7 +121,7 @@ static attn_status measure_size(const lab_settings *settings, int64_t d_k, doubl
     attn_status status = lab_layer_create(&layer, err);
     for (uint32_t draw = 0; draw < SIZE_DRAWS && status == ATTN_OK; draw++) {
         lab_layer_draw(&layer, settings->seed + draw);
-        for (int s = LAB_UNSCALED; s <= LAB_SCALED && status == ATTN_OK; s++) {
+        for (int s = LAB_SCALE_NONE; s <= LAB_SCALE_SQRT && status == ATTN_OK; s++) {
             layer.scale = lab_scaling_factor((lab_scaling)s, d_k);
             status = add_draw(settings->ctx, &layer, draw == 0, row[s], err);
         }
@@ -224,7 +225,7 @@ static void draw_sizes(const lab_data *data, plot_canvas *canvas, plot_rect area
     static const plot_color color[2] = {PLOT_RED, PLOT_BLUE};
     plot_series series[8];
     size_t n = 0;
-    for (int s = LAB_UNSCALED; s <= LAB_SCALED; s++) {
+    for (int s = LAB_SCALE_NONE; s <= LAB_SCALE_SQRT; s++) {
         const lab_table *table = lab_table_named(data, lab_scaling_name[s]);
         for (int part = 0; part < 2; part++) {
             plot_series look = {.color = color[s], .mark = part == 0 ? PLOT_DOT : PLOT_SQUARE};

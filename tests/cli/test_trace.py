@@ -117,10 +117,17 @@ class Numbers(TraceTest):
 
     def test_scale_by_d_k(self):
         case = golden("s004_head1_recomputed")
-        values = self.values("--scale-by-dk")
+        values = self.values("--scale", "dk")
         self.near(values["weights"], [attend(case["Q"], case["K"], case["V"], scale=0.5)["weights"]], 1e-12)
-        values = self.values("a b c", "--heads", "2", "--scale-by-dk")
+        values = self.values("a b c", "--heads", "2", "--scale", "dk")
         self.near(values["scaled"], [[[x / 4 for x in row] for row in head] for head in values["scores"]], 1e-12)
+
+    def test_the_scaling_is_named_as_it_was_asked_for(self):
+        for options, formula in (([], "S / sqrt(d_k)"), (["--scale", "sqrt"], "S / sqrt(d_k)"), (["--scale", "none"], "S"),
+                                 (["--no-scale"], "S"), (["--scale", "dk"], "S / d_k")):
+            for d_model in ("2", "6"):  # d_k = 1: all three give the same numbers
+                steps = self.steps("a b c", "--heads", "2", "--d-model", d_model, *options)
+                self.assertEqual(steps["scaled"]["formula"], formula)
 
     def test_single_numbers_can_be_set(self):
         before, after = self.values(), self.values("--set", "w_q:1,2=0.5;x:4,1=-1;w_q:1,2=-0.25")
@@ -135,7 +142,9 @@ class Numbers(TraceTest):
                              ("weights:1,1=2", "not a matrix that is given"), ("w_q:1,1=nan", "expected NAME"),
                              ("w_q:1,1=", "expected NAME"), ("w_q:1,1=2 ", "expected NAME"), ("w_q", "expected NAME")):
             self.assertIn(says, self.run_attn("trace", "--set", change, expect=2)[1])
-        self.assertIn("choose one", self.run_attn("trace", "--no-scale", "--scale-by-dk", expect=2)[1])
+        for scale in ("sqrt", "none", "dk"):
+            self.assertIn("choose one", self.run_attn("trace", "--no-scale", "--scale", scale, expect=2)[1])
+        self.assertIn("expected none|sqrt|dk", self.run_attn("trace", "--scale", "model", expect=2)[1])
 
     def test_the_same_word_has_the_same_row(self):
         x = self.values("the cat saw the dog")["x"]
@@ -196,7 +205,7 @@ class Text(TraceTest):
         self.assertIn("document 004 is right about Q\n", out)
 
     def test_changed_examples_are_not_compared(self):
-        for change in (["--causal"], ["--temperature", "2"], ["--no-scale"], ["--heads", "2"], ["--scale-by-dk"],
+        for change in (["--causal"], ["--temperature", "2"], ["--no-scale"], ["--heads", "2"], ["--scale", "dk"],
                        ["--set", "x:1,1=0"]):
             self.assertNotIn("says", self.run_attn("trace", *change)[0])
 

@@ -61,12 +61,13 @@ class Train(CliTest):
 
     def test_options_reach_the_model(self):
         run = self.run_json("train", "copy", "--steps", "1", "--layers", "1", "--heads", "3", "--d", "12",
-                            "--dk", "5", "--batch", "9", "--scale-by-dk", "--temperature", "2", "--lr", "0.01")
+                            "--dk", "5", "--batch", "9", "--scale", "dk", "--temperature", "2", "--lr", "0.01")
         model = run["model"]
         self.assertEqual((model["layers"], model["heads"], model["d"], model["d_k"]), (1, 3, 12, 5))
         self.assertEqual((model["scale"], model["temperature"], model["causal"]), (0.2, 2, True))
         self.assertEqual((run["batch"], run["learning_rate"]), (9, 0.01))
         self.assertEqual(self.run_json("train", "whois", "--steps", "1", "--no-scale")["model"]["scale"], 1)
+        self.assertEqual(self.run_json("train", "whois", "--steps", "1", "--scale", "sqrt")["model"]["scale"], "1/sqrt(d_k)")
         self.assertFalse(self.run_json("train", "whois", "--steps", "1")["model"]["causal"])
         self.assertTrue(self.run_json("train", "whois", "--steps", "1", "--causal")["model"]["causal"])
 
@@ -231,7 +232,7 @@ class Usage(CliTest):
     def test_what_is_wrong_is_said(self):
         self.refused(says="which task?")
         self.refused("whios", says="Did you mean whois?")
-        self.refused("whois", "--no-scale", "--scale-by-dk", says="choose one")
+        self.refused("whois", "--no-scale", "--scale", "dk", says="choose one")
         self.refused("whois", "--heads", "3", says="do not divide")
         self.refused("whois", "--stop-at", "101", says="0 to 100")
         self.refused("whois", "--temperature", "0", says="temperature")

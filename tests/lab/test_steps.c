@@ -200,7 +200,7 @@ TEST(operations_are_counted) { /* document 004: n = 4, d_model = 4, d_k = d_v = 
 
 TEST(a_temperature_divides_scores_inside_the_softmax) {
     lab_problem p = lab_example_named("001")->problem;
-    p.scale = 1;
+    p.scaling = LAB_SCALE_NONE;
     p.temperature = sqrt(2); /* the same as the usual scale */
     lab_steps s;
     CHECK(lab_steps_compute(ctx, &p, &s, NULL) == ATTN_OK);
@@ -215,7 +215,7 @@ TEST(a_temperature_divides_scores_inside_the_softmax) {
 static int count_wrong(const char *name, lab_part part, bool unscaled) {
     const lab_example *e = lab_example_named(name);
     lab_problem p = e->problem;
-    if (unscaled) p.scale = 1;
+    if (unscaled) p.scaling = LAB_SCALE_NONE;
     lab_steps s;
     if (lab_steps_compute(ctx, &p, &s, NULL) != ATTN_OK) return -1;
     int wrong = 0;

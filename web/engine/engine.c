@@ -12,11 +12,6 @@ attn_ctx *web_ctx(void) {
     return ctx;
 }
 
-double web_scale_factor(double scale, int64_t d_k) {
-    if (scale == (double)WEB_NONE) return 1;
-    return scale == (double)WEB_BY_D_K ? 1 / (double)d_k : ATTN_SCALE_AUTO;
-}
-
 /* ------------------------------------------------------------------------------- for the page */
 
 /* Room for what the page hands over, aligned for any number; 0 if there is none. */

@@ -19,8 +19,4 @@ extern attn_error web_error;
 /* Blocks of numbers carry addresses too: all of them are whole and below 2^32. */
 static inline void *web_address(double number) { return (void *)(uintptr_t)number; }
 
-typedef enum web_scale { WEB_SQRT, WEB_NONE, WEB_BY_D_K } web_scale;
-/* What scores are multiplied by: for WEB_SQRT the engine's default. */
-double web_scale_factor(double scale, int64_t d_k);
-
 #endif

@@ -2,7 +2,8 @@
 /* web_cost.c - what attention costs, and how sharp its rows are: as `attn cost` and figures F3 and F4
  * of `attn report`. */
 #include "engine.h"
-#include "lab/experiments/scaling.h"
+#include "lab/experiments/weight_rows.h"
+#include "lab/scaling.h"
 #include "lab/stream.h"
 
 #include <stdlib.h>
@@ -32,9 +33,6 @@ EXPORT(cost) web_cost(double n, double d, double heads, int32_t causal) {
 
 /* ------------------------------------------------------------------------------------ sharpness */
 
-static const lab_scaling scaling_of[] = {
-    [WEB_SQRT] = LAB_SCALED, [WEB_NONE] = LAB_UNSCALED, [WEB_BY_D_K] = LAB_BY_D_K};
-
 /* Random queries and keys, and weights of them. */
 typedef struct draw {
     int64_t d_k, n;
@@ -63,20 +61,20 @@ static void roll(draw *w, uint32_t seed) {
     lab_stream_normals(&stream, (size_t)(2 * w->n * w->d_k), 1, w->qk);
 }
 
-static attn_status weigh(attn_ctx *ctx, const draw *w, web_scale scale, double *weights) {
+static attn_status weigh(attn_ctx *ctx, const draw *w, lab_scaling scaling, double *weights) {
     const lab_head head = {.n_q = w->n,
                            .n_k = w->n,
                            .d_k = w->d_k,
                            .q = w->qk,
                            .k = w->qk + w->n * w->d_k,
-                           .scale = lab_scaling_factor(scaling_of[scale], w->d_k)};
+                           .scale = lab_scaling_factor(scaling, w->d_k)};
     return lab_head_weights(ctx, &head, weights, &web_error);
 }
 
-/* Adds the means over the rows of one trial to found (scale, 2): entropy, largest weight. */
+/* Adds the means over the rows of one trial to found (LAB_SCALINGS, 2): entropy, largest weight. */
 static attn_status measure(attn_ctx *ctx, draw *w, double *found) {
-    for (int s = WEB_SQRT; s <= WEB_BY_D_K; s++) {
-        ATTN_TRY(weigh(ctx, w, (web_scale)s, w->weights));
+    for (int s = 0; s < LAB_SCALINGS; s++) {
+        ATTN_TRY(weigh(ctx, w, (lab_scaling)s, w->weights));
         lab_rows_measure(w->weights, w->n, w->rows, w->rows + w->n, NULL);
         found[2 * s] += lab_mean(w->rows, w->n);
         found[2 * s + 1] += lab_mean(w->rows + w->n, w->n);
@@ -89,7 +87,7 @@ EXPORT(sharpness) web_sharpness(double d_k, double n, double trials, double seed
     draw w;
     web_begin();
     attn_ctx *ctx = web_ctx();
-    double *found = web_put("found", WEB_F64, WEB_SHAPE(3, 2));
+    double *found = web_put("found", WEB_F64, WEB_SHAPE(LAB_SCALINGS, 2));
     if (!ctx || !found) return ATTN_E_MEMORY;
     ATTN_TRY(draw_create(d_k, n, &w));
     attn_status status = ATTN_OK;
@@ -98,22 +96,22 @@ EXPORT(sharpness) web_sharpness(double d_k, double n, double trials, double seed
         status = measure(ctx, &w, found);
     }
     free(w.qk);
-    for (int i = 0; i < 6; i++) found[i] /= trials;
+    for (int i = 0; i < 2 * LAB_SCALINGS; i++) found[i] /= trials;
     return status;
 }
 
-/* As F3: one draw, weights at each scale. */
+/* As F3: one draw, weights at each scaling. */
 EXPORT(scaling_maps) web_scaling_maps(double d_k, double n, double seed) {
     draw w;
     web_begin();
     attn_ctx *ctx = web_ctx();
     if (!ctx) return ATTN_E_MEMORY;
     ATTN_TRY(draw_create(d_k, n, &w));
-    double *maps = web_put("maps", WEB_F64, WEB_SHAPE(3, w.n, w.n));
+    double *maps = web_put("maps", WEB_F64, WEB_SHAPE(LAB_SCALINGS, w.n, w.n));
     attn_status status = web_result_status();
     roll(&w, (uint32_t)seed);
-    for (int s = WEB_SQRT; s <= WEB_BY_D_K && status == ATTN_OK; s++)
-        status = weigh(ctx, &w, (web_scale)s, maps + s * w.n * w.n);
+    for (int s = 0; s < LAB_SCALINGS && status == ATTN_OK; s++)
+        status = weigh(ctx, &w, (lab_scaling)s, maps + s * w.n * w.n);
     free(w.qk);
     return status;
 }

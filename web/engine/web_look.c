@@ -15,7 +15,7 @@ web_look_input web_look_read(const double *block) {
                             .mask = (web_mask)block[MASK],
                             .window = (int64_t)block[WINDOW],
                             .padding = (int64_t)block[PADDING],
-                            .scale = block[SCALE],
+                            .scaling = (lab_scaling)block[SCALE],
                             .temperature = block[TEMPERATURE],
                             .n_off = (int64_t)block[N_OFF],
                             .off = web_address(block[OFF]),

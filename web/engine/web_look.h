@@ -6,6 +6,7 @@
 
 #define ATTNI_REAL_f32
 #include "engine.h"
+#include "lab/scaling.h"
 #include "layers/mha.h"
 
 typedef enum web_mask { WEB_ALL, WEB_CAUSAL, WEB_WINDOW, WEB_PADDING } web_mask;
@@ -15,7 +16,8 @@ typedef struct web_look_input {
     const int32_t *tokens; /* (n) of a model */
     web_mask mask;
     int64_t window, padding;
-    double scale, temperature;
+    lab_scaling scaling;
+    double temperature;
     int64_t n_off;
     const int32_t *off;  /* (n_off) heads that are switched off: layer * heads + head */
     int64_t gradient_at; /* -1: no gradient */

@@ -171,7 +171,7 @@ EXPORT(look) web_look(double handle, const double *block) {
                           (long long)in.gradient_at, (long long)in.n);
     k.config = k.model->config;
     k.config.causal |= in.mask == WEB_CAUSAL;
-    k.config.scale = web_scale_factor(in.scale, k.config.d_k);
+    k.config.scale = lab_scaling_factor(in.scaling, k.config.d_k);
     k.config.temperature = in.temperature;
     const attn_status status = look_at(&k);
     attni_run_free_f32(&k.run);

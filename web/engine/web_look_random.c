@@ -201,7 +201,7 @@ static attn_status run(stack *s, const lab_words *words) {
     ATTN_TRY(check(s));
     s->config = R(mha_defaults)(s->how.d_model, s->how.H);
     s->config.causal = in->mask == WEB_CAUSAL;
-    s->config.scale = web_scale_factor(in->scale, s->config.d_k);
+    s->config.scale = lab_scaling_factor(in->scaling, s->config.d_k);
     s->config.temperature = in->temperature;
     s->input = (attni_mha_input){.B = 1, .n_q = s->n, .n_k = s->n};
     ATTN_TRY(place(s, &used));

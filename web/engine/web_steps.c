@@ -12,14 +12,13 @@ enum { HEADS, SCALE, TEMPERATURE, CAUSAL, PARTS };
 
 static lab_problem read_problem(const double *block) {
     lab_problem p = {.H = (int64_t)block[HEADS],
+                     .scaling = (lab_scaling)block[SCALE],
                      .temperature = block[TEMPERATURE],
                      .causal = block[CAUSAL] != 0};
     for (int part = 0; part < LAB_N_PARTS; part++) {
         const double *m = block + PARTS + 3 * part;
         p.given[part] = (lab_matrix){(int64_t)m[0], (int64_t)m[1], web_address(m[2])};
     }
-    const int q = p.given[LAB_W_Q].cell ? LAB_W_Q : p.given[LAB_X].cell ? LAB_X : LAB_Q;
-    p.scale = web_scale_factor(block[SCALE], attni_max(1, p.given[q].columns / attni_max(1, p.H)));
     return p;
 }
 
@@ -90,7 +89,7 @@ static void put_given(const lab_problem *p) {
 static attn_status judge(attn_ctx *ctx, const lab_example *example, bool unscaled, int32_t *holds) {
     lab_problem problem = example->problem;
     lab_steps steps;
-    if (unscaled) problem.scale = 1;
+    if (unscaled) problem.scaling = LAB_SCALE_NONE;
     ATTN_TRY(lab_steps_compute(ctx, &problem, &steps, &web_error));
     for (size_t i = 0; i < example->n_statements; i++) {
         const lab_statement *s = &example->statement[i];

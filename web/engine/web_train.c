@@ -2,6 +2,7 @@
 /* web_train.c - the tasks, and training one of them step by step: the page calls as many steps as it
  * has time for. There is one trainer. */
 #include "engine.h"
+#include "lab/scaling.h"
 #include "models/trainer.h"
 #include "web_model.h"
 
@@ -91,7 +92,7 @@ EXPORT(train_start) web_train_start(const char *name, const double *block) {
     o.steps = (int64_t)block[STEPS];
     o.seed = (uint64_t)block[SEED];
     o.causal = block[CAUSAL] != 0;
-    o.scale = web_scale_factor(block[SCALE], o.d_k ? o.d_k : o.d / attni_max(1, o.heads));
+    lab_scaling_train((lab_scaling)block[SCALE], &o);
     o.temperature = block[TEMPERATURE];
     attni_trainer_destroy(trainer);
     ATTN_TRY(attni_trainer_create(&o, &trainer, &web_error));

@@ -7,10 +7,10 @@ export interface Tensor {
     data: Float32Array | Float64Array | Int32Array;
 }
 
-export type Scale = 'sqrt' | 'none' | 'dk';
+export type Scale = 'none' | 'sqrt' | 'dk';
 export type Mask = 'none' | 'causal' | 'window' | 'padding';
 /** As the engine numbers them. */
-export const SCALES: Scale[] = ['sqrt', 'none', 'dk'];
+export const SCALES: Scale[] = ['none', 'sqrt', 'dk'];
 export const MASKS: Mask[] = ['none', 'causal', 'window', 'padding'];
 
 // ---- Steps: one attention layer, every number of it ----

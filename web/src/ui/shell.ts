@@ -1,8 +1,10 @@
 // shell.ts - what commands that are copied have in common.
 import type { Scale } from '../engine/types';
 
-/** Options of `attn trace` and `attn train`. */
-export const SCALE: Record<Scale, string[]> = { sqrt: [], none: ['--no-scale'], dk: ['--scale-by-dk'] };
+/** An option of `attn trace` and `attn train`. */
+export function scaleOption(scale: Scale): string[] {
+    return scale === 'sqrt' ? [] : [`--scale ${scale}`];
+}
 
 /** For a POSIX shell. A sentence must not look like an option. */
 export function quoted(text: string): string {

@@ -1,7 +1,7 @@
 // maps.tsx - weights of the same random queries and keys at each scaling and four head sizes: figure F3.
 import { useAnswer } from '../../engine/answer';
 import { engine } from '../../engine/client';
-import type { Scale, Sharpness, Tensor } from '../../engine/types';
+import { SCALES, type Scale, type Sharpness, type Tensor } from '../../engine/types';
 import type { Colors } from '../../state/state';
 import * as t from '../../text/en';
 import { ColorBar } from '../../ui/color-bar';
@@ -14,7 +14,6 @@ const words = t.cost.maps;
 const SIZES = [4, 16, 64, 256];
 const TOKENS = 8;
 const NAMES = Array.from({ length: TOKENS }, (_, i) => `t${i}`);
-const ORDER: Scale[] = ['none', 'sqrt', 'dk'];
 
 interface Size {
     d_k: number;
@@ -52,7 +51,7 @@ function note({ sharpness }: Size, scale: Scale): string {
 
 function tableOf(found: Size[]): Table {
     const rows: Table['rows'] = [];
-    for (const scale of ORDER)
+    for (const scale of SCALES)
         for (const size of found)
             size.maps[scale].data.forEach((weight, i) => rows.push([scale, size.d_k, Math.floor(i / TOKENS), i % TOKENS, weight]));
     return { columns: ['scaling', 'd_k', 'query', 'key', 'weight'], rows };
@@ -61,12 +60,12 @@ function tableOf(found: Size[]): Table {
 /** All maps on one canvas, with their names. */
 function sheet(found: Size[], colors: Colors): HTMLCanvasElement {
     const TITLE = 34;
-    const cells = ORDER.map((scale) => found.map((size) => heatmapCanvas(heatmap(size, scale, colors))));
+    const cells = SCALES.map((scale) => found.map((size) => heatmapCanvas(heatmap(size, scale, colors))));
     const width = Math.max(...cells.flat().map((c) => c.width)) + 16;
     const height = Math.max(...cells.flat().map((c) => c.height)) + TITLE;
     const canvas = document.createElement('canvas');
     canvas.width = width * SIZES.length;
-    canvas.height = height * ORDER.length;
+    canvas.height = height * SCALES.length;
     const pen = canvas.getContext('2d')!;
     pen.fillStyle = css('--ground');
     pen.fillRect(0, 0, canvas.width, canvas.height);
@@ -74,8 +73,8 @@ function sheet(found: Size[], colors: Colors): HTMLCanvasElement {
     pen.font = '12px system-ui, sans-serif';
     cells.forEach((row, r) =>
         row.forEach((map, c) => {
-            pen.fillText(`${t.cost.sharpness.scales[ORDER[r]!]}, d_k = ${found[c]!.d_k}`, c * width + 6, r * height + 14);
-            pen.fillText(note(found[c]!, ORDER[r]!), c * width + 6, r * height + 29);
+            pen.fillText(`${t.cost.sharpness.scales[SCALES[r]!]}, d_k = ${found[c]!.d_k}`, c * width + 6, r * height + 14);
+            pen.fillText(note(found[c]!, SCALES[r]!), c * width + 6, r * height + 29);
             pen.drawImage(map, c * width, r * height + TITLE);
         }),
     );
@@ -98,7 +97,7 @@ export function MapsView({ seed, colors }: { seed: number; colors: Colors }) {
                 {words.about} 0 <ColorBar colors={colors} /> 1
             </p>
             <div class="maps">
-                {ORDER.map((scale) => (
+                {SCALES.map((scale) => (
                     <div class="row" key={scale}>
                         <h4>{t.cost.sharpness.scales[scale]}</h4>
                         {found.map((size) => (

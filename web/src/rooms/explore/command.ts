@@ -1,5 +1,5 @@
 // command.ts - the command that prints the numbers in sight.
-import { quoted, SCALE } from '../../ui/shell';
+import { quoted, scaleOption } from '../../ui/shell';
 import { headsOff, RANDOM, type Found } from './look';
 import type { Choice } from './numbers';
 
@@ -31,7 +31,7 @@ function trace({ settings: s, a }: Found, c: Choice, sentence: string): string |
     return [
         `attn trace ${quoted(sentence)} --heads ${RANDOM.heads} --d-model ${RANDOM.d_model} --seed ${s.seed}`,
         ...(s.mask === 'causal' ? ['--causal'] : []),
-        ...SCALE[s.scale],
+        ...scaleOption(s.scale),
         ...(s.temperature !== 1 ? [`--temperature ${s.temperature}`] : []),
         `--head ${c.head + 1} --step weights`,
     ].join(' ');

@@ -1,6 +1,6 @@
 // command.ts - the command that prints the numbers in sight.
 import type { State } from '../../state/state';
-import { quoted, SCALE } from '../../ui/shell';
+import { quoted, scaleOption } from '../../ui/shell';
 import type { Page } from './pages';
 import type { Work } from './work';
 
@@ -13,7 +13,7 @@ export function commandOf(state: State, work: Work, page: Page): string {
         'attn trace',
         example ? `--example ${example.name}` : `${quoted(state.sentence)} --heads ${heads} --d-model ${width} --seed ${state.seed}`,
         ...(problem.causal && !example?.problem.causal ? ['--causal'] : []),
-        ...SCALE[problem.scale],
+        ...scaleOption(problem.scale),
         ...(problem.temperature !== 1 ? [`--temperature ${problem.temperature}`] : []),
         ...(changes ? [`--set ${quoted(changes)}`] : []),
         ...(hasPage ? [`--step ${page.results[0]}`] : []),

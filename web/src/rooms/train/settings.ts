@@ -3,7 +3,7 @@
 import type { TaskInfo, TrainInput } from '../../engine/types';
 import { DEFAULTS, type State } from '../../state/state';
 import { store } from '../../state/store';
-import { SCALE } from '../../ui/shell';
+import { scaleOption } from '../../ui/shell';
 
 export type Settings = State['train'];
 
@@ -40,7 +40,7 @@ export function commandOf({ train, seed }: State): string {
         option('lr', train.rate) +
         option('steps', train.steps) +
         (train.causal ? ' --causal' : '') +
-        SCALE[train.scale].map((option) => ` ${option}`).join('') +
+        scaleOption(train.scale).map((option) => ` ${option}`).join('') +
         option('temperature', train.temperature, 1) +
         ` --seed ${seed} --stop-at ${Number((100 * train.stopAt).toPrecision(6))}`
     );

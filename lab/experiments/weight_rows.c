@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scaling.c - see scaling.h. */
-#include "scaling.h"
+/* weight_rows.c - see weight_rows.h. */
+#include "weight_rows.h"
 
-const char *const lab_scaling_name[LAB_SCALINGS] = {"unscaled", "scaled", "by_d_k"};
 const char *const lab_token_name[8] = {"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7"};
-
-double lab_scaling_factor(lab_scaling scaling, int64_t d_k) {
-    if (scaling == LAB_UNSCALED) return 1;
-    return scaling == LAB_SCALED ? 1 / sqrt((double)d_k) : 1 / (double)d_k;
-}
 
 void lab_rows_measure(const double *weights, int64_t n, double *entropy, double *largest,
                       double *jacobian) {
