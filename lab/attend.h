@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attend.h - one head of attention in double precision by the engine, and what people measure on a
- * row of weights. Called by: experiments, claims, steps. Tests: tests/lab/test_attend.c */
+ * row of weights. Called by: experiments, claims, web/engine. Tests: tests/lab/test_attend.c */
 #ifndef LAB_ATTEND_H
 #define LAB_ATTEND_H
 

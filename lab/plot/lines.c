@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lines.c - bands, lines and marks of a series; values that are not finite, or that a logarithmic
- * axis cannot show, leave a gap. Tests: tests/lab/test_plot_charts.c */
+ * axis cannot show, leave a gap. Tests: tests/lab/test_plot_pictures.c */
 #include "lines.h"
 
 #include <math.h>

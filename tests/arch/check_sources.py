@@ -4,7 +4,8 @@
 
 check_sources.py ROOT
 Fails on: value-changing compiler flags in build files, paths of one machine, tabs in C, a C file
-without its licence line, a room without a short README. Warns of functions over 60 lines.
+without its licence line, a room without a short README, a test that is named but not there. Warns of
+functions over 60 lines.
 """
 import re
 import statistics
@@ -15,6 +16,7 @@ SKIPPED = {"build", "out", ".git", "node_modules", "__pycache__"}
 TEXT = {".c", ".h", ".md", ".py", ".mjs", ".js", ".ts", ".txt", ".cmake", ".json", ".in", ".1", ""}
 FORBIDDEN_FLAG = re.compile(r"-ffast-math|-Ofast|-march=native|-funsafe-math-optimizations")
 MACHINE_PATH = re.compile(r"(?:^|[^\w.~$}-])(/(?:home|root|work|farm|Users)/\w+)", re.MULTILINE)
+NAMED_TEST = re.compile(r"(?<![\w/.])(?:web/)?tests/[\w/.-]+\.(?:c|py|mjs|ts)\b")
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 ROOMS = [
     "src/core", "src/ref", "src/kernels", "src/kernels/simd", "src/attention", "src/layers",
@@ -63,6 +65,13 @@ def path_complaints(path, text):
         yield f"{path}:{number}: path of one machine: {match.group(1)}"
 
 
+def test_complaints(root, path, text):
+    for match in NAMED_TEST.finditer(text):
+        if not any((root / place / match.group()).is_file() for place in (".", "web")):
+            number = text.count("\n", 0, match.start()) + 1
+            yield f"{path}:{number}: there is no {match.group()}"
+
+
 def room_complaints(root):
     for room in ROOMS:
         if not (root / room).is_dir():
@@ -96,6 +105,7 @@ def check(root):
     found, lengths = list(room_complaints(root)), []
     for path, text in files(root):
         found += path_complaints(path, text)
+        found += test_complaints(root, path, text)
         if is_build_file(path):
             found += flag_complaints(path, text)
         if path.suffix in (".c", ".h"):

@@ -168,6 +168,12 @@ class Sources(Tree):
         self.write("docs/tour.md", "see ../workshop/shared and ~/roots/x\n")
         self.assertEqual(self.sources(), [])
 
+    def test_a_named_test_that_is_not_there_is_found(self):
+        self.write("tests/unit/test_pool.c", "")
+        self.write("web/tests/run.mjs", "")
+        self.write("docs/tour.md", "tests/unit/test_pool.c, tests/run.mjs, tests/unit/*.c\ntests/unit/test_" + "pond.c\n")
+        self.assertEqual(self.sources(), ["docs/tour.md:2: there is no tests/unit/test_" + "pond.c"])
+
     def test_tab_in_c_is_found(self):
         self.write("src/core/pool.c", "int x;\t\n")
         self.assertEqual(len(self.sources()), 1)
