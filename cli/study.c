@@ -50,7 +50,7 @@ static const study studies[] = {
     {.name = "causal",
      .question = "Can whois be solved at \"it\" when no token sees a later one?",
      .steps = 1200,
-     .kinds = {{"every token sees all", LAB_SCALE_SQRT},
+     .kinds = {{"every token sees all", LAB_SCALE_SQRT, .causal = false},
                {"causal", LAB_SCALE_SQRT, .causal = true}}},
 };
 enum { N_STUDIES = sizeof studies / sizeof *studies };
