@@ -1,6 +1,6 @@
 // state.ts - everything that can be set on the page, with its default. The URL hash is this state
 // (hash.ts), undo is a list of them (store.ts). A room keeps its own part under its name.
-import type { Mask, Scale } from '../engine/types';
+import { MASKS, SCALES, type Mask, type Scale } from '../engine/types';
 
 export type Room = 'steps' | 'explore' | 'train' | 'models' | 'cost';
 export const ROOMS: Room[] = ['steps', 'explore', 'train', 'models', 'cost'];
@@ -109,13 +109,13 @@ export const DEFAULTS: State = {
 export const CHOICES: Record<string, readonly string[]> = {
     room: ROOMS,
     theme: ['auto', 'light', 'dark'],
-    mask: ['none', 'causal', 'window', 'padding'],
-    scale: ['sqrt', 'none', 'dk'],
+    mask: MASKS,
+    scale: SCALES,
     'explore.aggregate': ['head', 'mean', 'max', 'rollout', 'gradient'],
     'explore.colors': ['cividis', 'viridis', 'ink'],
     'explore.range': ['absolute', 'row', 'log'],
     'explore.view': ['heatmap', 'arcs', 'heads', 'shift', 'gradient'],
-    'train.scale': ['sqrt', 'none', 'dk'],
+    'train.scale': SCALES,
 };
 
 /** Smallest and largest of a number; whole numbers where the default is one and the row says so. */
