@@ -7,11 +7,10 @@
 #include "layers/loss.h"
 #include "models/transformer.h"
 
-enum { TEXTS = 2, LENGTH = 4, ASKED = 3, SLOTS = 2, WORDS = 7 };
+enum { TEXTS = 2, LENGTH = 4, ASKED = 2, SLOTS = 2, WORDS = 7 };
 
 static const int32_t tokens[TEXTS * LENGTH] = {1, 4, 0, 3, 6, 2, 5, 1};
-static const int32_t asked[ASKED] = {1, 3, 6};
-static const int32_t answers[ASKED * SLOTS] = {0, 3, 6, -1, 2, 2}; /* one does not count */
+static const int32_t answers[TEXTS * ASKED * SLOTS] = {0, 3, 6, -1, 2, 2, 1, 5}; /* -1: none */
 
 typedef struct model_case {
     attn_ctx *ctx;
@@ -24,7 +23,7 @@ typedef struct model_case {
 /* The loss, and in run.gradient.logits what it says about the logits. */
 static attn_status model_forward(void *arg, attn_error *err) {
     model_case *c = arg;
-    const attni_targets targets = {.n = ASKED * SLOTS, .vocab = WORDS, .ids = answers};
+    const attni_targets targets = {.n = TEXTS * ASKED * SLOTS, .vocab = WORDS, .ids = answers};
     ATTN_TRY(R(transformer_forward)(c->ctx, &c->run, c->weights, &c->text, err));
     return R(cross_entropy)(c->ctx, &targets, c->run.value.logits, c->run.gradient.logits, &c->loss,
                             err);
@@ -61,7 +60,7 @@ attn_status grad_check_transformer(grad_session *s, const void *setting, grad_ta
     const double one = 1;
     model_case c = {
         .ctx = s->ctx,
-        .text = {.B = TEXTS, .n = LENGTH, .tokens = tokens, .n_asked = ASKED, .asked = asked}};
+        .text = {.B = TEXTS, .n = LENGTH, .tokens = tokens, .first_asked = 1, .n_asked = ASKED}};
     grad_problem p = {
         .forward = model_forward, .arg = &c, .out = &c.loss, .dout = &one, .n_out = 1};
     ATTN_TRY(R(run_create)(&config, &c.text, &c.run, err));

@@ -68,7 +68,7 @@ static attn_status relative_forward(void *arg, attn_error *err) {
 
 attn_status grad_check_relative(grad_session *s, const void *setting, grad_tally *tally,
                                 attn_error *err) {
-    const attni_relative_shape shape = {3, 20, 23}; /* distances on both sides of every bucket */
+    const attni_relative_shape shape = {3, 20, 23, 0}; /* distances on both sides of every bucket */
     relative_case c = {.relative = *(const attni_relative *)setting, .shape = shape};
     grad_problem p = {.forward = relative_forward, .arg = &c};
     const grad_pair table = grad_param(s, &p, "dtable", (size_t)(c.relative.num_buckets * shape.H));

@@ -137,10 +137,9 @@ static double probability(const float *logits, int64_t n_words, int32_t word) {
  * layer: noun and colour of the right phrase, in percent, into cells (2). */
 static attn_status answer(attn_ctx *ctx, const attni_model *model, size_t sentence, int hidden,
                           double *cells, attn_error *err) {
-    const int32_t asked = IT;
     int32_t tokens[N];
     uint8_t visible[N * N];
-    attni_text text = {.B = 1, .n = N, .tokens = tokens, .n_asked = 1, .asked = &asked};
+    attni_text text = {.B = 1, .n = N, .tokens = tokens, .first_asked = IT, .n_asked = 1};
     attni_run run;
     tokens_of(model, sentence, tokens);
     memset(visible, 1, sizeof visible);

@@ -129,7 +129,8 @@ static attn_tensor view_lse(const attni_mha *layer) {
 }
 
 static attni_relative_shape distances(const attni_mha *layer) {
-    return (attni_relative_shape){layer->config->H, layer->input->n_q, layer->input->n_k};
+    const attni_mha_input *in = layer->input;
+    return (attni_relative_shape){layer->config->H, in->n_q, in->n_k, in->first_query};
 }
 
 static bool has_distances(const attni_mha *layer) {
@@ -146,7 +147,7 @@ attn_args R(mha_args)(const attni_mha *layer) {
     args.scale = config->scale;
     args.temperature = config->temperature;
     args.causal = config->causal;
-    args.offset = ATTN_OFFSET_TOP_LEFT;
+    args.offset = layer->input->first_query;
     args.alibi = config->alibi;
     args.len_k = layer->input->len_k;
     args.mask = layer->input->mask;
@@ -196,6 +197,11 @@ static attn_status check(const attni_mha *layer, attn_error *err) {
             "memory",
             (long long)in->n_q, (long long)in->n_k);
     }
+    if (in->first_query < 0 || (in->first_query > 0 && !in->memory)) {
+        return attni_fail(err, ATTN_E_VALUE,
+                          "mha: first_query %lld, expected 0 or more, and 0 without memory",
+                          (long long)in->first_query);
+    }
     return R(mha_saved_size)(layer->config, in, &reals, err);
 }
 
@@ -211,11 +217,11 @@ static attn_status project(attn_ctx *ctx, const attni_mha *layer, attn_error *er
 
 static attn_status set_positions(const attni_mha *layer, attn_error *err) {
     const attni_mha_config *config = layer->config;
-    const attni_rope_rows from_zero = {0};
+    const attni_rope_rows queries = {layer->input->first_query, NULL}, keys = {0};
     if (config->rope) {
         const attn_tensor q = view_q(layer, layer->saved->q), k = view_k(layer, layer->saved->k);
-        ATTN_TRY(R(rope_forward)(config->rope, &from_zero, &q, err));
-        ATTN_TRY(R(rope_forward)(config->rope, &from_zero, &k, err));
+        ATTN_TRY(R(rope_forward)(config->rope, &queries, &q, err));
+        ATTN_TRY(R(rope_forward)(config->rope, &keys, &k, err));
     }
     if (has_distances(layer)) {
         const attni_relative_shape shape = distances(layer);
@@ -276,11 +282,11 @@ static attn_status backward_attention(attn_ctx *ctx, const attni_mha *layer,
 static attn_status backward_rope(const attni_mha *layer, const attni_mha_gradients *g,
                                  attn_error *err) {
     const attni_rope *rope = layer->config->rope;
-    const attni_rope_rows from_zero = {0};
+    const attni_rope_rows queries = {layer->input->first_query, NULL}, keys = {0};
     const attn_tensor dq = view_q(layer, g->d.q), dk = view_k(layer, g->d.k);
     if (!rope) return ATTN_OK;
-    ATTN_TRY(R(rope_backward)(rope, &from_zero, &dq, err));
-    return R(rope_backward)(rope, &from_zero, &dk, err);
+    ATTN_TRY(R(rope_backward)(rope, &queries, &dq, err));
+    return R(rope_backward)(rope, &keys, &dk, err);
 }
 
 /* q = x W_Q + b_Q, k = m W_K + b_K, v = m W_V + b_V */

@@ -3,7 +3,7 @@
  *     q = x W_Q + b_Q    k = m W_K + b_K    v = m W_V + b_V      (m = memory, or x itself)
  *     concat = attention(q, k, v), head by head                  y = concat W_O + b_O
  * Heads are strided views of (B, n, H*d) rows: nothing is transposed or copied. Query i stands at
- * key i: causal, ALiBi, RoPE and relative bias all count positions from the start of both sides.
+ * key first_query + i: causal, ALiBi, RoPE and relative bias all count positions so.
  * Called by src/models. Memory is the caller's.
  * Tests: tests/grad/test_mha.c, tests/golden/test_layers.c */
 #ifndef ATTNI_MHA_H
@@ -17,7 +17,7 @@ typedef struct attni_mha_config {
     int64_t d_model;                /* columns of x, memory and y */
     int64_t H, H_kv;                /* H % H_kv == 0 */
     int64_t d_k, d_v;               /* head sizes */
-    bool causal;                    /* query i sees keys 0 .. i; default false */
+    bool causal;                    /* a query sees no later key; default false */
     double scale;                   /* default ATTN_SCALE_AUTO = 1/sqrt(d_k) */
     double temperature;             /* default 1 */
     const double *alibi;            /* (H) slopes, or NULL (default) */
@@ -44,6 +44,7 @@ typedef struct attni_mha_params {
 
 typedef struct attni_mha_input {
     int64_t B, n_q, n_k;  /* self-attention: n_k = n_q */
+    int64_t first_query;  /* the key at which query 0 stands; with memory, else 0 */
     const real *x;        /* (B, n_q, d_model) */
     const real *memory;   /* (B, n_k, d_model), or NULL: self-attention */
     const int64_t *len_k; /* (B) keys that are no padding, or NULL: all */

@@ -37,12 +37,18 @@ static int64_t n_distances(const attni_relative_shape *shape) {
     return shape->n_q + shape->n_k - 1;
 }
 
+/* Of the distance that entry r stands for. */
+static int64_t bucket_of(const attni_relative *relative, const attni_relative_shape *shape,
+                         int64_t r) {
+    return R(relative_bucket)(relative, r - (shape->n_q - 1) - shape->first);
+}
+
 attn_status R(relative_forward)(const attni_relative *relative, const attni_relative_shape *shape,
                                 const real *table, real *by_distance, attn_error *err) {
     const int64_t n = n_distances(shape);
     ATTN_TRY(check(relative, err));
     for (int64_t r = 0; r < n; r++) {
-        const real *row = table + R(relative_bucket)(relative, r - (shape->n_q - 1)) * shape->H;
+        const real *row = table + bucket_of(relative, shape, r) * shape->H;
         for (int64_t h = 0; h < shape->H; h++) by_distance[h * n + r] = row[h];
     }
     return ATTN_OK;
@@ -61,7 +67,7 @@ attn_status R(relative_backward)(const attni_relative *relative, const attni_rel
     const int64_t n = n_distances(shape);
     ATTN_TRY(check(relative, err));
     for (int64_t r = 0; r < n; r++) { /* by_distance[h][r] = table[bucket(r)][h] */
-        real *row = dtable + R(relative_bucket)(relative, r - (shape->n_q - 1)) * shape->H;
+        real *row = dtable + bucket_of(relative, shape, r) * shape->H;
         for (int64_t h = 0; h < shape->H; h++) row[h] += dby_distance[h * n + r];
     }
     return ATTN_OK;

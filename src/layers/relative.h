@@ -20,14 +20,14 @@ typedef struct attni_relative {
 /* Bucket of the distance j - i (key minus query), 0 .. num_buckets - 1. */
 int64_t R(relative_bucket)(const attni_relative *relative, int64_t distance);
 
-/* One problem: H heads, n_q queries and n_k keys that start at the same position; all > 0. */
+/* One problem: H heads, n_q queries and n_k keys, all > 0; the first query stands at key `first`. */
 typedef struct attni_relative_shape {
-    int64_t H, n_q, n_k;
+    int64_t H, n_q, n_k, first;
 } attni_relative_shape;
 
 /* by_distance (H, n_q + n_k - 1) from table (num_buckets, H): entry r of a head is the bias of the
- * distance j - i = r - (n_q - 1). ATTN_E_VALUE if attni_relative breaks its ranges; by_distance is
- * then untouched. */
+ * distance j - i = r - (n_q - 1) - first. ATTN_E_VALUE if attni_relative breaks its ranges;
+ * by_distance is then untouched. */
 attn_status R(relative_forward)(const attni_relative *relative, const attni_relative_shape *shape,
                                 const real *table, real *by_distance, attn_error *err);
 

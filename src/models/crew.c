@@ -12,17 +12,14 @@ static attn_status no_memory(attn_error *err) {
 static attn_status worker_create(const attni_model_config *config, const attni_task_info *task,
                                  attni_worker *worker, attn_error *err) {
     const size_t n = (size_t)task->n, questions = (size_t)(ATTNI_SHARD * task->n_questions);
-    const attni_text largest = {
-        .B = ATTNI_SHARD, .n = task->n, .n_asked = ATTNI_SHARD * task->n_questions};
+    const attni_text largest = {.B = ATTNI_SHARD, .n = task->n, .n_asked = task->n_questions};
     ATTN_TRY(attn_ctx_create(NULL, &worker->ctx, err));
     ATTN_TRY(attni_run_create_f32(config, &largest, &worker->run, err));
     worker->tokens = calloc(ATTNI_SHARD * n, sizeof *worker->tokens);
-    worker->asked = calloc(questions, sizeof *worker->asked);
     worker->answers = calloc(questions * (size_t)task->slots, sizeof *worker->answers);
     worker->visible = calloc(ATTNI_SHARD * n, n);
     worker->weights = calloc(questions * n, (size_t)config->heads * sizeof *worker->weights);
-    if (worker->tokens && worker->asked && worker->answers && worker->visible && worker->weights)
-        return ATTN_OK;
+    if (worker->tokens && worker->answers && worker->visible && worker->weights) return ATTN_OK;
     return no_memory(err);
 }
 
@@ -30,7 +27,6 @@ static void worker_free(attni_worker *worker) {
     attn_ctx_destroy(worker->ctx);
     attni_run_free_f32(&worker->run);
     free(worker->tokens);
-    free(worker->asked);
     free(worker->answers);
     free(worker->visible);
     free(worker->weights);
@@ -64,20 +60,18 @@ void attni_crew_free(attni_crew *crew) {
 attni_text attni_crew_fill(const attni_crew *crew, attni_worker *worker,
                            const attni_example *examples, int64_t n) {
     const attni_task_info *task = crew->task;
-    int32_t *asked = worker->asked, *answers = worker->answers;
+    int32_t *answers = worker->answers;
     for (int64_t e = 0; e < n; e++) {
         memcpy(worker->tokens + e * task->n, examples[e].token,
                (size_t)task->n * sizeof *worker->tokens);
-        for (int q = 0; q < task->n_questions; q++) {
-            *asked++ = (int32_t)(e * task->n + task->first_question + q);
+        for (int q = 0; q < task->n_questions; q++)
             for (int s = 0; s < task->slots; s++) *answers++ = examples[e].answer[q][s];
-        }
     }
     return (attni_text){.B = n,
                         .n = task->n,
                         .tokens = worker->tokens,
-                        .n_asked = n * task->n_questions,
-                        .asked = worker->asked};
+                        .first_asked = task->first_question,
+                        .n_asked = task->n_questions};
 }
 
 void attni_crew_hide(const attni_crew *crew, attni_worker *worker, const uint64_t *const *sets,

@@ -16,7 +16,6 @@ typedef struct attni_worker {
     attn_ctx *ctx;
     attni_run run;
     int32_t *tokens;  /* (ATTNI_SHARD, n) */
-    int32_t *asked;   /* (ATTNI_SHARD, n_questions) rows of tokens */
     int32_t *answers; /* (ATTNI_SHARD, n_questions, slots) */
     uint8_t *visible; /* (ATTNI_SHARD, n, n) */
     float *weights;   /* (ATTNI_SHARD, heads, n_questions, n) */

@@ -83,7 +83,7 @@ static void count_right(shard *s, int64_t *examples_right, bool all) {
 
 static attn_status add_loss(shard *s) {
     const attni_task_info *task = s->judge->crew->task;
-    const attni_targets targets = {.n = s->text.n_asked * task->slots,
+    const attni_targets targets = {.n = s->text.B * task->n_questions * task->slots,
                                    .vocab = task->n_words,
                                    .ids = s->worker->answers,
                                    .divisor = 1};
@@ -121,12 +121,9 @@ static void judge_question(const shard *s, const attni_example *example, int que
 static attn_status judge_layer(shard *s, int64_t layer) {
     const attni_task_info *task = s->judge->crew->task;
     const int64_t heads = s->judge->model->config.heads, n = task->n, asked = task->n_questions;
-    attn_args args = attni_transformer_attention_f32(&s->worker->run, &s->text, layer);
+    const attn_args args = attni_transformer_attention_f32(&s->worker->run, &s->text, layer);
     int64_t *counts = s->selective + layer * (heads + 1);
     attn_inspection what;
-    args.q.data = (float *)args.q.data + task->first_question * args.q.stride[2];
-    args.q.shape[2] = asked;
-    args.offset = task->first_question;
     attn_inspection_init(&what);
     what.weights = attn_tensor_bhsd(s->worker->weights, ATTN_F32, s->text.B, heads, asked, n);
     ATTN_TRY(attn_inspect(s->worker->ctx, &args, &what, &s->tally->error));
@@ -171,7 +168,7 @@ static void judge_task(void *arg, int64_t task, int worker) {
     memset(s.selective, 0, (size_t)(c->layers * (c->heads + 1)) * sizeof *s.selective);
     s.text = attni_crew_fill(judge->crew, s.worker, s.examples,
                              attni_min(ATTNI_SHARD, judge->max_examples - first));
-    for (int64_t i = 0; i < s.text.n_asked; i++)
+    for (int64_t i = 0; i < s.text.B * s.text.n_asked; i++)
         s.tally->questions += s.worker->answers[i * judge->crew->task->slots] >= 0;
     s.tally->status = judge_shard(&s);
 }

@@ -88,18 +88,16 @@ static attn_status look_with(attn_ctx *ctx, attni_run *run, const attni_model *m
 
 attn_status attni_model_look(const attni_model *model, const int32_t *tokens, int64_t n,
                              attni_look *look, attn_error *err) {
-    attni_text text = {.B = 1, .n = n, .tokens = tokens, .n_asked = n};
+    const attni_text text = {.B = 1, .n = n, .tokens = tokens, .n_asked = n};
     attni_run run = {0};
     attn_ctx *ctx = NULL;
     look_sizes sizes;
-    int32_t *rows = NULL;
     memset(look, 0, sizeof *look);
     attn_status status = attn_ctx_create(NULL, &ctx, err);
     if (status == ATTN_OK) status = attni_run_create_f32(&model->config, &text, &run, err);
     if (status != ATTN_OK) goto done;
     look->memory = measure(&model->config, n, &sizes) ? malloc(sizes.all) : NULL;
-    rows = calloc((size_t)n, sizeof *rows);
-    if (!look->memory || !rows) {
+    if (!look->memory) {
         status =
             attni_fail(err, ATTN_E_MEMORY, "model: no memory to look at %lld tokens", (long long)n);
         goto done;
@@ -108,12 +106,9 @@ attn_status attni_model_look(const attni_model *model, const int32_t *tokens, in
     look->weights = look->memory;
     look->scores = look->weights + sizes.pairs;
     look->logits = look->scores + sizes.pairs;
-    for (int32_t i = 0; i < n; i++) rows[i] = i;
-    text.asked = rows;
     status = look_with(ctx, &run, model, &text, look, err);
 done:
     if (status != ATTN_OK) attni_look_free(look);
-    free(rows);
     attni_run_free_f32(&run);
     attn_ctx_destroy(ctx);
     return status;

@@ -24,9 +24,9 @@ static real *carve(cursor *c, int64_t rows, int64_t columns) {
     return here;
 }
 
-static void place_attention(cursor *c, const attni_run *run, attni_mha_saved *saved) {
+static void place_attention(cursor *c, const attni_run *run, int64_t n_q, attni_mha_saved *saved) {
     const attni_mha_config config = R(run_mha_config)(&run->config);
-    const attni_mha_input input = {.B = run->B, .n_q = run->n, .n_k = run->n};
+    const attni_mha_input input = {.B = run->B, .n_q = n_q, .n_k = run->n};
     size_t reals = 0;
     c->fits = c->fits && R(mha_saved_size)(&config, &input, &reals, NULL) == ATTN_OK;
     real *memory = carve(c, (int64_t)reals, 1);
@@ -34,34 +34,38 @@ static void place_attention(cursor *c, const attni_run *run, attni_mha_saved *sa
 }
 
 /* The fields of values that gradients do not have stay NULL there. */
-static void place_layer(cursor *c, const attni_run *run, attni_layer_taps *taps, bool is_value) {
+static void place_layer(cursor *c, const attni_run *run, int64_t l, attni_layer_taps *taps,
+                        bool is_value) {
+    const bool is_last = l + 1 == run->config.layers;
+    const int64_t n_left = is_last ? run->n_asked : run->n, left = run->B * n_left;
     const int64_t rows = run->B * run->n, d = run->config.d, d_hidden = run->config.d_hidden;
     taps->residual = carve(c, rows, d);
     taps->normed_1 = carve(c, rows, d);
-    place_attention(c, run, &taps->attention);
-    taps->middle = carve(c, rows, d);
-    taps->normed_2 = carve(c, rows, d);
-    taps->up = carve(c, rows, d_hidden);
-    taps->hidden = carve(c, rows, d_hidden);
+    if (is_last) taps->asking = carve(c, left, d);
+    place_attention(c, run, n_left, &taps->attention);
+    taps->middle = carve(c, left, d);
+    taps->normed_2 = carve(c, left, d);
+    taps->up = carve(c, left, d_hidden);
+    taps->hidden = carve(c, left, d_hidden);
     if (!is_value) return;
-    taps->attended = carve(c, rows, d);
-    taps->fed = carve(c, rows, d);
+    taps->attended = carve(c, left, d);
+    taps->fed = carve(c, left, d);
     taps->mean_1 = carve(c, rows, 1);
     taps->inverse_1 = carve(c, rows, 1);
-    taps->mean_2 = carve(c, rows, 1);
-    taps->inverse_2 = carve(c, rows, 1);
+    taps->mean_2 = carve(c, left, 1);
+    taps->inverse_2 = carve(c, left, 1);
 }
 
 static void place_taps(cursor *c, const attni_run *run, attni_taps *taps, bool is_value) {
     const attni_model_config *config = &run->config;
-    for (int64_t l = 0; l < config->layers; l++) place_layer(c, run, &taps->layer[l], is_value);
-    taps->picked = carve(c, run->n_asked, config->d);
-    taps->residual = carve(c, run->n_asked, config->d);
-    taps->normed = carve(c, run->n_asked, config->d);
-    taps->logits = carve(c, run->n_asked, config->slots * config->n_words);
+    const int64_t asked = run->B * run->n_asked;
+    for (int64_t l = 0; l < config->layers; l++) place_layer(c, run, l, &taps->layer[l], is_value);
+    taps->residual = carve(c, asked, config->d);
+    taps->normed = carve(c, asked, config->d);
+    taps->logits = carve(c, asked, config->slots * config->n_words);
     if (!is_value) return;
-    taps->mean = carve(c, run->n_asked, 1);
-    taps->inverse = carve(c, run->n_asked, 1);
+    taps->mean = carve(c, asked, 1);
+    taps->inverse = carve(c, asked, 1);
 }
 
 static bool place(attni_run *run, size_t *reals) {
@@ -99,11 +103,14 @@ attn_status R(run_create)(const attni_model_config *config, const attni_text *la
     run->config = *config;
     run->B = largest->B;
     run->n = largest->n;
-    run->n_asked = largest->n_asked ? largest->n_asked : largest->B * largest->n;
+    run->n_asked = largest->n_asked;
     attn_status status =
-        run->B < 1 || run->B > INT32_MAX || run->n < 1 || run->n > config->length
-            ? attni_fail(err, ATTN_E_VALUE, "text: %lld times %lld tokens, expected up to %lld",
-                         (long long)run->B, (long long)run->n, (long long)config->length)
+        run->B < 1 || run->B > INT32_MAX || run->n < 1 || run->n > config->length ||
+                run->n_asked < 1 || run->n_asked > run->n
+            ? attni_fail(err, ATTN_E_VALUE,
+                         "text: %lld times %lld tokens, %lld of them asked, expected up to %lld",
+                         (long long)run->B, (long long)run->n, (long long)run->n_asked,
+                         (long long)config->length)
             : take_memory(run, err);
     if (status != ATTN_OK) R(run_free)(run);
     return status;

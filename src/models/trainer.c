@@ -168,7 +168,7 @@ static attn_status pass_shard(attni_trainer *t, int64_t shard, attni_worker *wor
     attn_error *err = &t->error[shard];
     const attni_text text = attni_crew_fill(&t->crew, worker, t->examples + first,
                                             attni_min(ATTNI_SHARD, t->options.batch - first));
-    const attni_targets targets = {.n = text.n_asked * task->slots,
+    const attni_targets targets = {.n = text.B * text.n_asked * task->slots,
                                    .vocab = task->n_words,
                                    .ids = worker->answers,
                                    .divisor = attni_max(1, t->n_answers)};

@@ -28,16 +28,14 @@ static size_t bytes_of(const pass *p, int64_t rows) {
     return (size_t)(rows * p->run->config.d) * sizeof(real);
 }
 
-/* Nothing mixes rows after the last attention: from there on only the asked ones are followed. */
+static int64_t rows_asked(const pass *p) { return p->text->B * p->text->n_asked; }
+
+/* Nothing reads the rows that leave the last layer but those that are asked: it has no others. */
 static bool is_last(const attni_run *run, int64_t l) { return l + 1 == run->config.layers; }
 
-static int64_t rows_fed(const pass *p, int64_t l) {
-    return is_last(p->run, l) ? p->text->n_asked : rows_of(p);
-}
-
-/* What the MLP of layer l is added to. */
-static real *middle_of(const attni_run *run, const attni_taps *taps, int64_t l) {
-    return is_last(run, l) ? taps->picked : taps->layer[l].middle;
+/* The rows that leave the attention of layer l, and all behind it. */
+static int64_t rows_left(const pass *p, int64_t l) {
+    return is_last(p->run, l) ? rows_asked(p) : rows_of(p);
 }
 
 /* What leaves layer l: the residual that enters the next one. */
@@ -79,7 +77,7 @@ static attni_mlp mlp_of(const pass *p, int64_t l) {
 
 static attni_mlp_pass mlp_pass_of(const pass *p, int64_t l) {
     const attni_layer_taps *taps = &p->run->value.layer[l];
-    return (attni_mlp_pass){.n = rows_fed(p, l),
+    return (attni_mlp_pass){.n = rows_left(p, l),
                             .x = taps->normed_2,
                             .up = taps->up,
                             .hidden = taps->hidden,
@@ -101,10 +99,24 @@ attni_mha_config R(run_mha_config)(const attni_model_config *c) {
     return mha;
 }
 
-static attni_mha_input mha_input(const attni_text *text, const real *x) {
-    attni_mha_input input = {.B = text->B, .n_q = text->n, .n_k = text->n, .x = x};
+/* The asked ones among the queries of a (B, H, n, any) view; the size of an element in bytes. */
+static attn_tensor asked_of(attn_tensor queries, const attni_text *text, size_t size) {
+    queries.data = (char *)queries.data + text->first_asked * queries.stride[2] * (int64_t)size;
+    queries.shape[2] = text->n_asked;
+    return queries;
+}
+
+static attni_mha_input mha_input(const attni_run *run, const attni_text *text, int64_t l) {
+    const attni_layer_taps *taps = &run->value.layer[l];
+    attni_mha_input input = {.B = text->B, .n_q = text->n, .n_k = text->n, .x = taps->normed_1};
     if (text->visible)
         input.mask = attn_tensor_bhsd(text->visible, ATTN_BOOL, text->B, 1, text->n, text->n);
+    if (!is_last(run, l)) return input;
+    input.n_q = text->n_asked;
+    input.first_query = text->first_asked;
+    input.x = taps->asking;
+    input.memory = taps->normed_1;
+    if (text->visible) input.mask = asked_of(input.mask, text, 1);
     return input;
 }
 
@@ -120,13 +132,34 @@ static attni_mha_params mha_params(const attni_parameters *list, int64_t l, real
                               .b_o = base + attni_layer_offset(list, l, ATTNI_L_B_O)};
 }
 
-/* ------------------------------------------------------------------------------------- forward */
+/* --------------------------------------------------------------------------------------- rows */
+
+/* Where the asked rows of text b begin in rows (R, d). */
+static real *asked_in(const pass *p, real *rows, int64_t b) {
+    return rows + (b * p->text->n + p->text->first_asked) * p->run->config.d;
+}
+
+/* to (Q, d): the asked of rows (R, d). */
+static void pick(const pass *p, real *rows, real *to) {
+    const int64_t n = p->text->n_asked, d = p->run->config.d;
+    for (int64_t b = 0; b < p->text->B; b++)
+        memcpy(to + b * n * d, asked_in(p, rows, b), bytes_of(p, n));
+}
+
+/* rows (R, d), the asked of them, += from (Q, d). */
+static void add_picked(const pass *p, const real *from, real *rows) {
+    const int64_t n = p->text->n_asked, d = p->run->config.d;
+    for (int64_t b = 0; b < p->text->B; b++)
+        R(add_to)(n * d, from + b * n * d, asked_in(p, rows, b));
+}
 
 /* sum = a + b, each (rows, d) */
 static void add(const pass *p, int64_t rows, const real *a, const real *b, real *sum) {
     memcpy(sum, a, bytes_of(p, rows));
     R(add_to)(rows * p->run->config.d, b, sum);
 }
+
+/* ------------------------------------------------------------------------------------- forward */
 
 static attn_status embed(const pass *p, real *x) {
     attni_run *run = p->run;
@@ -144,12 +177,18 @@ static attn_status forward_attention(const pass *p, int64_t l) {
         norm_of(p, inner(p, l, ATTNI_L_NORM_1_GAIN), inner(p, l, ATTNI_L_NORM_1_BIAS));
     const attni_norm_saved saved = {taps->mean_1, taps->inverse_1};
     const attni_mha_config config = R(run_mha_config)(&p->run->config);
-    const attni_mha_input input = mha_input(p->text, taps->normed_1);
+    const attni_mha_input input = mha_input(p->run, p->text, l);
     const attni_mha_params params = mha_params(&p->run->parameters, l, (real *)p->weights);
     const attni_mha attention = {&config, &params, &input, &taps->attention};
     R(norm_forward)(&norm, rows_of(p), taps->residual, taps->normed_1, &saved);
+    if (is_last(p->run, l)) pick(p, taps->normed_1, taps->asking);
     ATTN_TRY(R(mha_forward)(p->ctx, &attention, taps->attended, p->err));
-    add(p, rows_of(p), taps->residual, taps->attended, taps->middle);
+    if (is_last(p->run, l)) {
+        pick(p, taps->residual, taps->middle);
+        R(add_to)(rows_asked(p) * p->run->config.d, taps->attended, taps->middle);
+    } else {
+        add(p, rows_of(p), taps->residual, taps->attended, taps->middle);
+    }
     return ATTN_OK;
 }
 
@@ -157,28 +196,20 @@ static attn_status forward_attention(const pass *p, int64_t l) {
 static attn_status forward_mlp(const pass *p, int64_t l) {
     const attni_run *run = p->run;
     const attni_layer_taps *taps = &run->value.layer[l];
-    const real *middle = middle_of(run, &run->value, l);
     const attni_norm norm =
         norm_of(p, inner(p, l, ATTNI_L_NORM_2_GAIN), inner(p, l, ATTNI_L_NORM_2_BIAS));
     const attni_norm_saved saved = {taps->mean_2, taps->inverse_2};
     const attni_mlp mlp = mlp_of(p, l);
     const attni_mlp_pass mlp_pass = mlp_pass_of(p, l);
-    R(norm_forward)(&norm, rows_fed(p, l), middle, taps->normed_2, &saved);
+    R(norm_forward)(&norm, rows_left(p, l), taps->middle, taps->normed_2, &saved);
     ATTN_TRY(R(mlp_forward)(p->ctx, &mlp, &mlp_pass, p->err));
-    add(p, rows_fed(p, l), middle, taps->fed, after(run, &run->value, l));
+    add(p, rows_left(p, l), taps->middle, taps->fed, after(run, &run->value, l));
     return ATTN_OK;
-}
-
-static void pick(const pass *p) {
-    const attni_run *run = p->run;
-    const real *middle = run->value.layer[run->config.layers - 1].middle;
-    for (int64_t i = 0, d = run->config.d; i < p->text->n_asked; i++)
-        memcpy(run->value.picked + i * d, middle + p->text->asked[i] * d, bytes_of(p, 1));
 }
 
 static attn_status answer(const pass *p) {
     const attni_taps *value = &p->run->value;
-    const int64_t n = p->text->n_asked;
+    const int64_t n = rows_asked(p);
     const attni_norm norm = norm_of(p, outer(p, ATTNI_P_NORM_GAIN), outer(p, ATTNI_P_NORM_BIAS));
     const attni_norm_saved saved = {value->mean, value->inverse};
     const attni_linear output = output_of(p);
@@ -186,19 +217,23 @@ static attn_status answer(const pass *p) {
     return R(linear_forward)(p->ctx, &output, n, value->normed, value->logits, p->err);
 }
 
+static attn_status check_asked(const attni_text *text, attn_error *err) {
+    if (text->n_asked >= 1 && text->n_asked <= text->n && text->first_asked >= 0 &&
+        text->first_asked <= text->n - text->n_asked)
+        return ATTN_OK;
+    return attni_fail(err, ATTN_E_VALUE, "text: %lld questions from token %lld of %lld on",
+                      (long long)text->n_asked, (long long)text->first_asked, (long long)text->n);
+}
+
 static attn_status check_text(const attni_run *run, const attni_text *text, attn_error *err) {
     if (text->n < 1 || text->n > run->config.length || text->B < 1 ||
-        text->B * text->n > run->B * run->n || text->n_asked > run->n_asked)
+        text->B * text->n > run->B * run->n || text->B * text->n_asked > run->B * run->n_asked)
         return attni_fail(err, ATTN_E_VALUE,
-                          "text: %lld times %lld tokens with %lld questions, expected at most %lld "
-                          "tokens, and in all no more than the run has room for",
+                          "text: %lld times %lld tokens with %lld questions each, expected at most "
+                          "%lld tokens, and in all no more than the run has room for",
                           (long long)text->B, (long long)text->n, (long long)text->n_asked,
                           (long long)run->config.length);
-    for (int64_t i = 0; i < text->n_asked; i++)
-        if (text->asked[i] < 0 || text->asked[i] >= text->B * text->n)
-            return attni_fail(err, ATTN_E_VALUE, "text: question %lld asks row %ld of %lld",
-                              (long long)i, (long)text->asked[i], (long long)(text->B * text->n));
-    return ATTN_OK;
+    return check_asked(text, err);
 }
 
 attn_status R(transformer_forward)(attn_ctx *ctx, attni_run *run, const real *weights,
@@ -208,7 +243,6 @@ attn_status R(transformer_forward)(attn_ctx *ctx, attni_run *run, const real *we
     ATTN_TRY(embed(&p, run->value.layer[0].residual));
     for (int64_t l = 0; l < run->config.layers; l++) {
         ATTN_TRY(forward_attention(&p, l));
-        if (is_last(run, l)) pick(&p);
         ATTN_TRY(forward_mlp(&p, l));
     }
     return answer(&p);
@@ -216,10 +250,15 @@ attn_status R(transformer_forward)(attn_ctx *ctx, attni_run *run, const real *we
 
 attn_args R(transformer_attention)(const attni_run *run, const attni_text *text, int64_t layer) {
     const attni_mha_config config = R(run_mha_config)(&run->config);
-    const attni_mha_input input = mha_input(text, run->value.layer[layer].normed_1);
+    const attni_mha_input input = mha_input(run, text, layer);
     const attni_mha_params none = {0};
     const attni_mha attention = {&config, &none, &input, &run->value.layer[layer].attention};
-    return R(mha_args)(&attention);
+    attn_args args = R(mha_args)(&attention);
+    if (is_last(run, layer)) return args;
+    args.q = asked_of(args.q, text, sizeof(real));
+    args.offset = text->first_asked;
+    if (text->visible) args.mask = asked_of(args.mask, text, 1);
+    return args;
 }
 
 /* ------------------------------------------------------------------------------------ backward */
@@ -227,7 +266,7 @@ attn_args R(transformer_attention)(const attni_run *run, const attni_text *text,
 /* logits = norm(residual) W + b */
 static attn_status backward_answer(const pass *p) {
     const attni_taps *value = &p->run->value, *gradient = &p->run->gradient;
-    const int64_t n = p->text->n_asked;
+    const int64_t n = rows_asked(p);
     const attni_norm norm = norm_of(p, outer(p, ATTNI_P_NORM_GAIN), outer(p, ATTNI_P_NORM_BIAS));
     const attni_norm_saved saved = {value->mean, value->inverse};
     const attni_linear output = output_of(p);
@@ -251,7 +290,6 @@ static attn_status backward_mlp(const pass *p, int64_t l) {
     const attni_run *run = p->run;
     const attni_layer_taps *value = &run->value.layer[l], *d = &run->gradient.layer[l];
     const real *dnext = after(run, &run->gradient, l);
-    real *dmiddle = middle_of(run, &run->gradient, l);
     const attni_norm norm =
         norm_of(p, inner(p, l, ATTNI_L_NORM_2_GAIN), inner(p, l, ATTNI_L_NORM_2_BIAS));
     const attni_norm_saved saved = {value->mean_2, value->inverse_2};
@@ -265,24 +303,24 @@ static attn_status backward_mlp(const pass *p, int64_t l) {
                                         .db_up = inner_gradient(p, l, ATTNI_L_B_UP),
                                         .dw_down = inner_gradient(p, l, ATTNI_L_W_DOWN),
                                         .db_down = inner_gradient(p, l, ATTNI_L_B_DOWN)};
-    const attni_norm_grad through_norm = {.x = middle_of(run, &run->value, l),
+    const attni_norm_grad through_norm = {.x = value->middle,
                                           .dy = d->normed_2,
-                                          .dx = dmiddle,
+                                          .dx = d->middle,
                                           .add_dx = true,
                                           .dgain = inner_gradient(p, l, ATTNI_L_NORM_2_GAIN),
                                           .dbias = inner_gradient(p, l, ATTNI_L_NORM_2_BIAS)};
     ATTN_TRY(R(mlp_backward)(p->ctx, &mlp, &mlp_pass, &through_mlp, p->err));
-    memcpy(dmiddle, dnext, bytes_of(p, rows_fed(p, l)));
-    R(norm_backward)(&norm, rows_fed(p, l), &saved, &through_norm);
+    memcpy(d->middle, dnext, bytes_of(p, rows_left(p, l)));
+    R(norm_backward)(&norm, rows_left(p, l), &saved, &through_norm);
     return ATTN_OK;
 }
 
-static void unpick(const pass *p) {
-    const attni_run *run = p->run;
-    real *dmiddle = run->gradient.layer[run->config.layers - 1].middle;
-    memset(dmiddle, 0, bytes_of(p, rows_of(p)));
-    for (int64_t i = 0, d = run->config.d; i < p->text->n_asked; i++)
-        memcpy(dmiddle + p->text->asked[i] * d, run->gradient.picked + i * d, bytes_of(p, 1));
+/* Through the choice of the asked rows: what attention and the residual stream got of them goes
+ * back to all rows of the last layer. */
+static void unpick(const pass *p, const attni_layer_taps *d) {
+    add_picked(p, d->asking, d->normed_1);
+    memset(d->residual, 0, bytes_of(p, rows_of(p)));
+    add_picked(p, d->middle, d->residual);
 }
 
 /* middle = residual + attention(norm_1(residual)) */
@@ -292,11 +330,12 @@ static attn_status backward_attention(const pass *p, int64_t l) {
         norm_of(p, inner(p, l, ATTNI_L_NORM_1_GAIN), inner(p, l, ATTNI_L_NORM_1_BIAS));
     const attni_norm_saved saved = {value->mean_1, value->inverse_1};
     const attni_mha_config config = R(run_mha_config)(&p->run->config);
-    const attni_mha_input input = mha_input(p->text, value->normed_1);
+    const attni_mha_input input = mha_input(p->run, p->text, l);
     const attni_mha_params params = mha_params(&p->run->parameters, l, (real *)p->weights);
     const attni_mha attention = {&config, &params, &input, &value->attention};
     const attni_mha_gradients through_attention = {
-        .dx = d->normed_1,
+        .dx = input.memory ? d->asking : d->normed_1,
+        .dmemory = input.memory ? d->normed_1 : NULL,
         .params = mha_params(&p->run->parameters, l, p->dweights),
         .d = d->attention};
     const attni_norm_grad through_norm = {.x = value->residual,
@@ -306,7 +345,10 @@ static attn_status backward_attention(const pass *p, int64_t l) {
                                           .dgain = inner_gradient(p, l, ATTNI_L_NORM_1_GAIN),
                                           .dbias = inner_gradient(p, l, ATTNI_L_NORM_1_BIAS)};
     ATTN_TRY(R(mha_backward)(p->ctx, &attention, d->middle, &through_attention, p->err));
-    memcpy(d->residual, d->middle, bytes_of(p, rows_of(p)));
+    if (is_last(p->run, l))
+        unpick(p, d);
+    else
+        memcpy(d->residual, d->middle, bytes_of(p, rows_of(p)));
     R(norm_backward)(&norm, rows_of(p), &saved, &through_norm);
     return ATTN_OK;
 }
@@ -329,7 +371,6 @@ attn_status R(transformer_backward)(attn_ctx *ctx, attni_run *run, const real *w
     ATTN_TRY(backward_answer(&p));
     for (int64_t l = run->config.layers - 1; l >= 0; l--) {
         ATTN_TRY(backward_mlp(&p, l));
-        if (is_last(run, l)) unpick(&p);
         ATTN_TRY(backward_attention(&p, l));
     }
     backward_embedding(&p, run->gradient.layer[0].residual);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transformer.h - a small pre-norm transformer, encoder or decoder, forward and backward:
  *     x = words[token] + positions[i];  for each layer: x += attention(norm x), x += mlp(norm x)
- *     logits = norm(x) W_out + b_out, only at the rows that are asked
+ *     logits = norm(x) W_out + b_out, only at the tokens that are asked
  * Everything on the way stays readable in a run: values, and after backward their gradients.
  * Runs on one thread's context; a batch is split by the trainer. Written for `real`.
  * Called by the trainer, evaluation and the CLI. Tests: tests/models/test_transformer.c */
@@ -14,33 +14,32 @@
 /* What is asked: B texts of n tokens each. Borrowed for the call. */
 typedef struct attni_text {
     int64_t B, n;
-    const int32_t *tokens; /* (B, n) */
-    int64_t n_asked;
-    const int32_t *asked;   /* (n_asked) rows of (B * n), each at most once */
+    const int32_t *tokens;        /* (B, n) */
+    int64_t first_asked, n_asked; /* of every text: tokens first_asked .. + n_asked - 1 */
     const uint8_t *visible; /* (B, n, n) or NULL: 0 hides the key from the query in every layer */
 } attni_text;
 
-/* The intermediates of one layer, or their gradients. R = B * n rows. */
+/* The intermediates of one layer, or their gradients. R = B * n rows. The last layer is read at the
+ * asked rows alone: Q = B * n_asked; in all others Q = R. */
 typedef struct attni_layer_taps {
     real *residual;            /* (R, d) what enters the layer */
     real *normed_1;            /* (R, d) what attention reads */
+    real *asking;              /* (Q, d) its asked rows; of the last layer only */
     attni_mha_saved attention; /* q, k, v, concat (and lse, of values only) */
-    real *attended;            /* (R, d) what attention adds (values only) */
-    real *middle;              /* (R, d) residual + attended */
-    /* In the last layer these have the n_asked rows alone. */
-    real *normed_2;           /* (R, d) what the MLP reads */
-    real *up, *hidden;        /* (R, d_hidden) before and after the activation */
-    real *fed;                /* (R, d) what the MLP adds (values only) */
-    real *mean_1, *inverse_1; /* (R) of the norms (values only) */
-    real *mean_2, *inverse_2;
+    real *attended;            /* (Q, d) what attention adds (values only) */
+    real *middle;              /* (Q, d) residual + attended */
+    real *normed_2;            /* (Q, d) what the MLP reads */
+    real *up, *hidden;         /* (Q, d_hidden) before and after the activation */
+    real *fed;                 /* (Q, d) what the MLP adds (values only) */
+    real *mean_1, *inverse_1;  /* (R) of the norms (values only) */
+    real *mean_2, *inverse_2;  /* (Q) */
 } attni_layer_taps;
 
 typedef struct attni_taps {
     attni_layer_taps *layer; /* (layers) */
-    real *picked;            /* (n_asked, d) the asked rows of the last layer's middle */
-    real *residual, *normed; /* (n_asked, d) what leaves the last layer, and after the norm */
-    real *mean, *inverse;    /* (n_asked) */
-    real *logits;            /* (n_asked, slots, n_words) */
+    real *residual, *normed; /* (Q, d) what leaves the last layer, and after the norm */
+    real *mean, *inverse;    /* (Q) */
+    real *logits;            /* (Q, slots, n_words) */
 } attni_taps;
 
 /* The memory of one forward and backward pass. */
@@ -53,8 +52,7 @@ typedef struct attni_run {
     real *memory;
 } attni_run;
 
-/* Room for texts of up to B times n tokens with n_asked questions (with n_asked 0: every row).
- * n <= config->length. Errors: VALUE, OVERFLOW, MEMORY; *run is then empty. */
+/* Room for texts of up to B times n tokens, n_asked of each text asked. n <= config->length. Errors: VALUE, OVERFLOW, MEMORY; *run is then empty. */
 attn_status R(run_create)(const attni_model_config *config, const attni_text *largest,
                           attni_run *run, attn_error *err);
 void R(run_free)(attni_run *run);
@@ -73,8 +71,8 @@ attn_status R(transformer_forward)(attn_ctx *ctx, attni_run *run, const real *we
 attn_status R(transformer_backward)(attn_ctx *ctx, attni_run *run, const real *weights,
                                     const attni_text *text, real *dweights, attn_error *err);
 
-/* The attention problem of one layer after forward, for attn_inspect(): scores, weights, entropy.
- * Views of the run and of text->visible. */
+/* The attention problem of one layer after forward, its queries the asked tokens, for attn_inspect():
+ * scores, weights, entropy. Views of the run and of text->visible. */
 attn_args R(transformer_attention)(const attni_run *run, const attni_text *text, int64_t layer);
 
 #endif

@@ -64,11 +64,11 @@ static double *project(const double *x, const double *w, const double *b, const 
     return y;
 }
 
-/* rows (B, n, heads, d_k): each head turned by its row's position in the sequence. */
-static void rotate(const scene *s, double *rows, int64_t n, int64_t heads) {
+/* rows (B, n, heads, d_k): each head turned by its row's position, which begins at `start`. */
+static void rotate(const scene *s, double *rows, int64_t n, int64_t heads, int64_t start) {
     const int64_t half = s->rope_dim / 2;
     for (int64_t r = 0; r < s->B * n * heads; r++) {
-        const double position = (double)(r / heads % n);
+        const double position = (double)(start + r / heads % n);
         for (int64_t p = 0; p < half; p++) {
             const double angle = position * pow(ROPE_BASE, -2.0 * (double)p / (double)s->rope_dim);
             double *first = rows + r * s->d_k + (s->interleaved ? 2 * p : p);
@@ -80,6 +80,7 @@ static void rotate(const scene *s, double *rows, int64_t n, int64_t heads) {
     }
 }
 
+/* Of a query at position i. */
 static double bias(const scene *s, int64_t h, int64_t i, int64_t j) {
     const attni_relative relative = {!s->causal_buckets, NUM_BUCKETS, MAX_DISTANCE};
     double sum = 0;
@@ -93,16 +94,16 @@ static double bias(const scene *s, int64_t h, int64_t i, int64_t j) {
 /* out (d_v) of one query of one head: q (d_k), k and v the first rows of their head. */
 static void attend(const scene *s, const int64_t at[3], const double *q, const double *k,
                    const double *v, double *out) {
-    const int64_t b = at[0], h = at[1], i = at[2];
+    const int64_t b = at[0], h = at[1], i = at[2], position = s->first_query + i;
     const int64_t keys = s->padded ? s->len_k[b] : s->n_k,
-                  end = s->causal && i < keys ? i + 1 : keys;
+                  end = s->causal && position < keys ? position + 1 : keys;
     const double scale = s->scale != 0 ? s->scale : 1 / sqrt((double)s->d_k);
     double sum = 0;
     for (int64_t c = 0; c < s->d_v; c++) out[c] = 0;
     for (int64_t j = 0; j < end; j++) {
         double score = 0;
         for (int64_t c = 0; c < s->d_k; c++) score += q[c] * k[j * s->H_kv * s->d_k + c];
-        const double weight = exp((scale * score + bias(s, h, i, j)) / s->temperature);
+        const double weight = exp((scale * score + bias(s, h, position, j)) / s->temperature);
         const double kept = attn_dropout_keep(s->seed, s->dropout, b, h, i, j) / (1 - s->dropout);
         sum += weight;
         for (int64_t c = 0; c < s->d_v; c++) out[c] += weight * kept * v[j * s->H_kv * s->d_v + c];
@@ -120,8 +121,8 @@ void scene_output(const scene *s, double *y) {
     double *v = project(memory, s->value[SCENE_W_V], s->value[SCENE_B_V],
                         (int64_t[]){memory_rows, d, s->H_kv * s->d_v});
     double *concat = malloc((size_t)(rows * s->H * s->d_v + 1) * sizeof *concat);
-    if (s->rope_dim) rotate(s, q, s->n_q, s->H);
-    if (s->rope_dim) rotate(s, k, s->n_k, s->H_kv);
+    if (s->rope_dim) rotate(s, q, s->n_q, s->H, s->first_query);
+    if (s->rope_dim) rotate(s, k, s->n_k, s->H_kv, 0);
     for (int64_t e = 0; e < rows * s->H; e++) { /* e counts (B, n_q, H) */
         const int64_t at[3] = {e / s->H / s->n_q, e % s->H, e / s->H % s->n_q};
         const int64_t head = at[1] / (s->H / s->H_kv), first = at[0] * s->n_k * s->H_kv + head;

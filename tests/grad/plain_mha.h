@@ -28,6 +28,7 @@ enum { MAX_H = 8, MAX_B = 4 };
 
 typedef struct scene {
     int64_t B, n_q, n_k, d_model, H, H_kv, d_k, d_v;
+    int64_t first_query; /* the position of query 0; keys start at 0 */
     bool cross, bias, causal;
     double scale, temperature, dropout; /* scale 0: 1/sqrt(d_k) */
     uint64_t seed;

@@ -94,6 +94,7 @@ static void run_begin(run *r, scene *s) {
     r->input = (attni_mha_input){.B = s->B,
                                  .n_q = s->n_q,
                                  .n_k = s->n_k,
+                                 .first_query = s->first_query,
                                  .x = r->value[SCENE_X],
                                  .memory = r->value[SCENE_MEMORY],
                                  .len_k = s->padded ? s->len_k : NULL,
@@ -301,6 +302,16 @@ TEST(everything_together_is_right_both_ways) {
     examine(s);
 }
 
+/* Every kind of position at once: three queries that stand at keys 2, 3 and 4 of seven. */
+TEST(queries_in_the_middle_of_the_keys_are_right_both_ways) {
+    scene s = cross_attention(19);
+    s.n_q = 3;
+    s.first_query = 2;
+    s.causal = s.alibi = s.relative = true;
+    s.rope_dim = 4;
+    examine(s);
+}
+
 TEST(bias_of_keys_has_no_gradient) {
     scene s = self_attention(18);
     run r;
@@ -496,6 +507,18 @@ TEST(sizes_that_make_no_layer_are_refused) {
 TEST(self_attention_of_two_lengths_is_refused) {
     const attni_mha_input input = {.B = 1, .n_q = 2, .n_k = 3};
     CHECK_INT(status_of(R(mha_defaults)(8, 4), input), ATTN_E_SHAPE);
+}
+
+TEST(queries_before_the_keys_or_apart_from_themselves_are_refused) {
+    const real memory[16] = {0};
+    const attni_mha_input before = {.B = 1,
+                                    .n_q = 2,
+                                    .n_k = 2,
+                                    .memory = memory,
+                                    .first_query = -1},
+                          apart = {.B = 1, .n_q = 2, .n_k = 2, .first_query = 1};
+    CHECK_INT(status_of(R(mha_defaults)(8, 4), before), ATTN_E_VALUE);
+    CHECK_INT(status_of(R(mha_defaults)(8, 4), apart), ATTN_E_VALUE);
 }
 
 TEST(sizes_beyond_the_address_space_are_refused) {

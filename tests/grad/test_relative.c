@@ -78,7 +78,7 @@ TEST(two_buckets_tell_the_query_itself_from_the_past) {
 enum { H = 3, N_Q = 5, N_K = 7, DISTANCES = N_Q + N_K - 1, BUCKETS = 6 };
 
 static const attni_relative relative = {true, BUCKETS, 4};
-static const attni_relative_shape shape = {H, N_Q, N_K};
+static const attni_relative_shape shape = {H, N_Q, N_K, 0};
 
 static double at(const attn_tensor *t, int64_t h, int64_t i, int64_t j) {
     return ((const double *)t->data)[h * t->stride[1] + i * t->stride[2] + j * t->stride[3]];

@@ -91,24 +91,25 @@ TEST(another_seed_gives_other_weights) {
 enum { WHOLE = 21 }; /* two shards and a part */
 
 typedef struct batch_text {
-    int32_t tokens[WHOLE * 32], asked[WHOLE * 20], answers[WHOLE * 20 * 2];
+    int32_t tokens[WHOLE * 32], answers[WHOLE * 20 * 2];
     attni_text text;
 } batch_text;
 
 /* The first batch of seed 1 as one text. */
 static void fill_batch(const attni_task_info *task, batch_text *b) {
-    int n = 0, n_answers = 0;
+    int n_answers = 0;
     for (int e = 0; e < WHOLE; e++) {
         attni_example example;
         attni_task_draw(task, 1, (uint64_t)e, ATTNI_TRAINING, &example);
         for (int i = 0; i < task->n; i++) b->tokens[e * task->n + i] = example.token[i];
-        for (int q = 0; q < task->n_questions; q++) {
-            b->asked[n++] = e * task->n + task->first_question + q;
+        for (int q = 0; q < task->n_questions; q++)
             for (int s = 0; s < task->slots; s++) b->answers[n_answers++] = example.answer[q][s];
-        }
     }
-    b->text = (attni_text){
-        .B = WHOLE, .n = task->n, .tokens = b->tokens, .n_asked = n, .asked = b->asked};
+    b->text = (attni_text){.B = WHOLE,
+                           .n = task->n,
+                           .tokens = b->tokens,
+                           .first_asked = task->first_question,
+                           .n_asked = task->n_questions};
 }
 
 /* Its loss and the norm of its gradient, in one pass. */
@@ -119,7 +120,7 @@ static bool whole_batch(const attni_task_info *task, const attni_model *model, d
     attn_ctx *ctx;
     fill_batch(task, &b);
     const attni_targets targets = {
-        .n = b.text.n_asked * task->slots, .vocab = task->n_words, .ids = b.answers};
+        .n = WHOLE * b.text.n_asked * task->slots, .vocab = task->n_words, .ids = b.answers};
     float *gradient = calloc(model->parameters.total, sizeof *gradient);
     if (attn_ctx_create(NULL, &ctx, NULL) != ATTN_OK || !gradient ||
         R(run_create)(&model->config, &b.text, &run, NULL) != ATTN_OK)

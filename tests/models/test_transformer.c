@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------------- forward by the book */
 
-enum { D = 6, DK = 5, HEADS = 2, HIDDEN = 9 };
+enum { LAYERS = 2, D = 6, DK = 5, HEADS = 2, HIDDEN = 9 };
 
 static const double *find(const transformer_case *c, const char *name) {
     for (int i = 0; i < c->run.parameters.n; i++)
@@ -92,15 +92,15 @@ static void feed(const transformer_case *c, int l, double x[CASE_N][D]) {
     }
 }
 
-/* The residual stream of text b after all layers, and the weights of the last one. */
+/* The residual stream of text b after all layers, and the weights of each. */
 static void by_the_book(const transformer_case *c, int b, double x[CASE_N][D],
-                        double weights[HEADS][CASE_N][CASE_N]) {
+                        double weights[LAYERS][HEADS][CASE_N][CASE_N]) {
     for (int i = 0; i < CASE_N; i++)
         for (int t = 0; t < D; t++)
             x[i][t] = find(c, "embedding.words")[c->tokens[b * CASE_N + i] * D + t] +
                       find(c, "embedding.positions")[i * D + t];
-    for (int l = 0; l < 2; l++) {
-        attend(c, l, x, weights);
+    for (int l = 0; l < LAYERS; l++) {
+        attend(c, l, x, weights[l]);
         feed(c, l, x);
     }
 }
@@ -110,11 +110,12 @@ static void check_forward(bool causal) {
     transformer_case c;
     CHECK(case_begin(&c, &config));
     CHECK(case_loss(&c, false) > 0);
-    for (int a = 0; a < CASE_ASKED; a++) {
-        double x[CASE_N][D], weights[HEADS][CASE_N][CASE_N], normed[D];
+    for (int a = 0; a < CASE_B * CASE_ASKED; a++) {
+        double x[CASE_N][D], weights[LAYERS][HEADS][CASE_N][CASE_N], normed[D];
         double logits[CASE_SLOTS * CASE_WORDS];
-        by_the_book(&c, c.asked[a] / CASE_N, x, weights);
-        normalise(x[c.asked[a] % CASE_N], find(&c, "norm.gain"), find(&c, "norm.bias"), normed);
+        by_the_book(&c, a / CASE_ASKED, x, weights);
+        normalise(x[CASE_FIRST + a % CASE_ASKED], find(&c, "norm.gain"), find(&c, "norm.bias"),
+                  normed);
         apply(normed, find(&c, "output.w"), find(&c, "output.b"), D, CASE_SLOTS * CASE_WORDS,
               logits);
         for (int i = 0; i < CASE_SLOTS * CASE_WORDS; i++)
@@ -129,20 +130,22 @@ TEST(a_decoder_computes_its_formula) { check_forward(true); }
 TEST(the_taps_give_the_weights_of_attention) {
     const attni_model_config config = case_config(true);
     transformer_case c;
-    double x[CASE_N][D], expected[HEADS][CASE_N][CASE_N];
-    double weights[CASE_B][HEADS][CASE_N][CASE_N];
+    double x[CASE_N][D], expected[LAYERS][HEADS][CASE_N][CASE_N];
+    double weights[CASE_B][HEADS][CASE_ASKED][CASE_N];
     attn_inspection what;
     CHECK(case_begin(&c, &config));
     CHECK(case_loss(&c, false) > 0);
-    const attn_args args = R(transformer_attention)(&c.run, &c.text, 1);
-    attn_inspection_init(&what);
-    what.weights = attn_tensor_bhsd(weights, ATTN_F64, CASE_B, HEADS, CASE_N, CASE_N);
-    CHECK_INT(attn_inspect(c.ctx, &args, &what, NULL), ATTN_OK);
     by_the_book(&c, 1, x, expected);
-    for (int h = 0; h < HEADS; h++)
-        for (int i = 0; i < CASE_N; i++)
-            for (int j = 0; j < CASE_N; j++)
-                CHECK_NEAR(weights[1][h][i][j], expected[h][i][j], 1e-12);
+    for (int l = 0; l < LAYERS; l++) {
+        const attn_args args = R(transformer_attention)(&c.run, &c.text, l);
+        attn_inspection_init(&what);
+        what.weights = attn_tensor_bhsd(weights, ATTN_F64, CASE_B, HEADS, CASE_ASKED, CASE_N);
+        CHECK_INT(attn_inspect(c.ctx, &args, &what, NULL), ATTN_OK);
+        for (int h = 0; h < HEADS; h++)
+            for (int i = 0; i < CASE_ASKED; i++)
+                for (int j = 0; j < CASE_N; j++)
+                    CHECK_NEAR(weights[1][h][i][j], expected[l][h][CASE_FIRST + i][j], 1e-12);
+    }
     case_end(&c);
 }
 
@@ -263,10 +266,13 @@ TEST(a_text_alone_and_in_a_batch_gives_the_same_bits) {
     double before[CASE_SLOTS * CASE_WORDS];
     CHECK(case_begin(&c, &config));
     CHECK(case_loss(&c, false) > 0);
-    memcpy(before, c.run.value.logits + 2 * CASE_SLOTS * CASE_WORDS, sizeof before);
-    const int32_t alone = c.asked[2] - CASE_N;
-    const attni_text text = {
-        .B = 1, .n = CASE_N, .tokens = c.tokens + CASE_N, .n_asked = 1, .asked = &alone};
+    const size_t last = (CASE_B * CASE_ASKED - 1) * CASE_SLOTS * CASE_WORDS;
+    memcpy(before, c.run.value.logits + last, sizeof before);
+    const attni_text text = {.B = 1,
+                             .n = CASE_N,
+                             .tokens = c.tokens + CASE_N,
+                             .first_asked = CASE_FIRST + CASE_ASKED - 1,
+                             .n_asked = 1};
     CHECK_INT(R(transformer_forward)(c.ctx, &c.run, c.weights, &text, NULL), ATTN_OK);
     CHECK(memcmp(before, c.run.value.logits, sizeof before) == 0);
     case_end(&c);
@@ -285,9 +291,11 @@ TEST(words_that_are_none_and_texts_that_do_not_fit_are_refused) {
     c.text.B = 3;
     CHECK_INT(R(transformer_forward)(c.ctx, &c.run, c.weights, &c.text, &error), ATTN_E_VALUE);
     c.text.B = 2;
-    c.asked[0] = CASE_B * CASE_N;
+    c.text.first_asked = CASE_N - CASE_ASKED + 1;
     CHECK_INT(R(transformer_forward)(c.ctx, &c.run, c.weights, &c.text, &error), ATTN_E_VALUE);
     CHECK(strstr(error.message, "question"));
+    c.text.first_asked = -1;
+    CHECK_INT(R(transformer_forward)(c.ctx, &c.run, c.weights, &c.text, &error), ATTN_E_VALUE);
     case_end(&c);
 }
 

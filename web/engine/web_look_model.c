@@ -15,7 +15,6 @@ typedef struct look {
     attni_model_config config; /* the model's, changed as the page wishes */
     attni_run run;
     attni_text text;
-    int32_t *asked;            /* (n) */
     uint8_t *visible;          /* (n, n) or NULL */
     float *weights;            /* (total) the model's without the heads that are off, or NULL */
     attn_args *attention;      /* (layers) */
@@ -48,13 +47,10 @@ static attn_status forward(look *k) {
     const web_look_input *in = k->in;
     k->text = (attni_text){.B = 1, .n = in->n, .tokens = in->tokens, .n_asked = in->n};
     ATTN_TRY(attni_run_create_f32(&k->config, &k->text, &k->run, &web_error));
-    k->asked = web_scratch((size_t)in->n, sizeof *k->asked);
     k->attention = web_scratch((size_t)k->config.layers, sizeof *k->attention);
     if (web_needs_visible(in)) k->visible = web_scratch((size_t)in->n, (size_t)in->n);
     ATTN_TRY(web_result_status());
-    for (int32_t i = 0; i < in->n; i++) k->asked[i] = i;
     if (k->visible) web_fill_visible(in, false, k->visible);
-    k->text.asked = k->asked;
     k->text.visible = k->visible;
     ATTN_TRY(switch_off(k));
     ATTN_TRY(
