@@ -217,23 +217,19 @@ static attn_status answer(const pass *p) {
     return R(linear_forward)(p->ctx, &output, n, value->normed, value->logits, p->err);
 }
 
-static attn_status check_asked(const attni_text *text, attn_error *err) {
-    if (text->n_asked >= 1 && text->n_asked <= text->n && text->first_asked >= 0 &&
-        text->first_asked <= text->n - text->n_asked)
-        return ATTN_OK;
-    return attni_fail(err, ATTN_E_VALUE, "text: %lld questions from token %lld of %lld on",
-                      (long long)text->n_asked, (long long)text->first_asked, (long long)text->n);
-}
-
 static attn_status check_text(const attni_run *run, const attni_text *text, attn_error *err) {
-    if (text->n < 1 || text->n > run->config.length || text->B < 1 ||
-        text->B * text->n > run->B * run->n || text->B * text->n_asked > run->B * run->n_asked)
-        return attni_fail(err, ATTN_E_VALUE,
-                          "text: %lld times %lld tokens with %lld questions each, expected at most "
-                          "%lld tokens, and in all no more than the run has room for",
-                          (long long)text->B, (long long)text->n, (long long)text->n_asked,
-                          (long long)run->config.length);
-    return check_asked(text, err);
+    const bool fits = text->n >= 1 && text->n <= run->config.length && text->B >= 1 &&
+                      text->B * text->n <= run->B * run->n &&
+                      text->B * text->n_asked <= run->B * run->n_asked;
+    const bool asks = text->n_asked >= 1 && text->n_asked <= text->n && text->first_asked >= 0 &&
+                      text->first_asked <= text->n - text->n_asked;
+    if (fits && asks) return ATTN_OK;
+    return attni_fail(err, ATTN_E_VALUE,
+                      "text: %lld times %lld tokens, questions at %lld of them from %lld on; the "
+                      "run has room for %lld times %lld with %lld, the model for %lld",
+                      (long long)text->B, (long long)text->n, (long long)text->n_asked,
+                      (long long)text->first_asked, (long long)run->B, (long long)run->n,
+                      (long long)run->n_asked, (long long)run->config.length);
 }
 
 attn_status R(transformer_forward)(attn_ctx *ctx, attni_run *run, const real *weights,

@@ -116,11 +116,11 @@ async function sizesFit(browser, base) {
     const all = readdirSync(ASSETS);
     const first = [];
     for (const room of ROOMS) first.push(size(await firstLoad(browser, base, room)));
-    const engine = size(ofKind(all, '.wasm'));
+    const engines = ofKind(all, '.wasm').map((name) => size([name]));
     row('JS + CSS of the first load, gzip', '<= 60 kB', `${ROOMS.map((room, i) => `${room} ${first[i].toFixed(1)}`).join(', ')} kB`);
     row('JS + CSS of all rooms, gzip', 'not judged', `${size(ofKind(all, '.js', '.css')).toFixed(1)} kB`);
-    row('engine.wasm, gzip', '<= 80 kB', `${engine.toFixed(1)} kB`);
-    return Math.max(...first) <= 60 && engine <= 80;
+    row('engine.wasm, gzip: plain or relaxed', '<= 80 kB', `${engines.map((kB) => kB.toFixed(1)).join(', ')} kB`);
+    return Math.max(...first) <= 60 && Math.max(...engines) <= 80;
 }
 
 const reason = whyNot();

@@ -1,6 +1,6 @@
 // engine.test.mjs - the engine of the page against the attn command and against what must hold of any
 // attention: every method, in node. Exit code 77 where the module, the command or esbuild is missing.
-//   tools/with-node node web/tests/engine.test.mjs
+//   tools/with-node node web/tests/engine.test.mjs [relaxed]
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { ATTN, newEngine, WASM, whyNot } from './engine.mjs';
+import { ATTN, newEngine, RELAXED, WASM, whyNot } from './engine.mjs';
 
 const reason = whyNot();
 if (reason) {
@@ -392,22 +392,24 @@ test('memory does not grow over 200 models opened and closed', async () => {
 
 // ---- training ----
 
-test('training is that of attn train, bit for bit', () => {
+// With relaxed SIMD the last bits are the machine's: sixty steps later some thousandths of what they move.
+test(`training is that of attn train${RELAXED ? '' : ', bit for bit'}`, () => {
     const { report, path } = model('whois');
     const losses = [];
     engine.trainStart(trainInput('whois', { steps: 60 }));
     while (losses.length < 60) losses.push(...engine.trainSlice(100, 60 - losses.length).losses);
-    assert.equal(Buffer.compare(Buffer.from(engine.trainPack()), readFileSync(path)), 0, 'the weights differ from the command\'s');
-    assert.equal(engine.evaluate(2048, true).loss, report.held_out.loss);
+    assertClose([engine.evaluate(2048, true).loss], [report.held_out.loss], RELAXED ? 1e-3 : 0, 'loss');
+    if (!RELAXED) assert.equal(Buffer.compare(Buffer.from(engine.trainPack()), readFileSync(path)), 0, 'the weights differ from the command\'s');
 });
 
 test('evaluation is that of attn train', () => {
     const { report } = model('whois');
     const found = engine.evaluate(2048, true);
     assert.equal(found.step, 60);
-    assert.equal(found.accuracy, report.held_out.accuracy);
-    assertClose(found.selectivity.data, report.held_out.selectivity, 0, 'selectivity');
-    assertClose([found.withoutRight, found.withoutRival], [report.held_out.accuracy_without_right, report.held_out.accuracy_without_rival], 0, 'knock-out');
+    const off = RELAXED ? 0.005 : 0; // ten examples
+    assertClose([found.accuracy], [report.held_out.accuracy], off, 'accuracy');
+    assertClose(found.selectivity.data, report.held_out.selectivity, off, 'selectivity');
+    assertClose([found.withoutRight, found.withoutRival], [report.held_out.accuracy_without_right, report.held_out.accuracy_without_rival], off, 'knock-out');
     assert.ok(Number.isNaN(engine.evaluate(8, false).withoutRight));
     const packed = engine.openModel(engine.trainPack()).handle;
     const now = engine.evaluate(256, true);

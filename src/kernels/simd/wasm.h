@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wasm.h - WebAssembly SIMD128: no fused multiply-add, so its results are those of SSE2, bit for
- * bit. */
+ * bit. With relaxed SIMD (the page, where the browser has it) the machine's own, fused where it is
+ * fast: the last bits are then the machine's too, so nothing may count on FUSED. */
 #include <wasm_simd128.h>
 
 #define VBYTES 16
@@ -17,7 +18,13 @@ typedef real_int vi __attribute__((vector_size(VBYTES)));
 #define MAX_ROWS 4
 #endif
 
+#if defined(ATTNI_REAL_f32) && defined(__wasm_relaxed_simd__)
+static inline vr v_fma(vr a, vr b, vr c) {
+    return (vr)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
+}
+#else
 static inline vr v_fma(vr a, vr b, vr c) { return a * b + c; }
+#endif
 #if defined(ATTNI_REAL_f32)
 /* pmax(b, a) is b < a ? a : b: the second operand of v_max when one is NaN, as on x86 */
 static inline vr v_max(vr a, vr b) { return (vr)wasm_f32x4_pmax((v128_t)b, (v128_t)a); }

@@ -1,9 +1,9 @@
 // client.ts - the page's side of the engine: starts the Worker, hands it the module, and turns every
 // method of Engine into a question and its answer. In the single file the module is a data URL.
-import wasmUrl from '../../../build/web/engine.wasm?url';
 import { awaited } from '../awaited';
 import { bytesOf } from './bytes';
 import type { FromWorker, ToWorker } from './messages';
+import { moduleUrl } from './module-url';
 import type { Engine } from './types';
 import EngineWorker from '#worker';
 
@@ -33,7 +33,7 @@ worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
     else resolve(data.result);
 };
 
-const started = bytesOf(wasmUrl).then(
+const started = bytesOf(moduleUrl).then(
     (wasm) => worker.postMessage({ wasm } satisfies ToWorker, [wasm]),
     (error: Error) => fail(new Error(`the engine did not load: ${error.message}`)),
 );

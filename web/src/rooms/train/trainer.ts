@@ -6,7 +6,7 @@ import { engine } from '../../engine/client';
 import type { Evaluation, Look, ModelInfo, TrainInput } from '../../engine/types';
 
 export const EVERY = 50; // steps from one evaluation to the next
-export const JUDGED = 512; // held-out examples of an evaluation
+export const JUDGED = 256; // held-out examples of an evaluation
 export const JUDGED_AT_END = 2048; // as `attn train` does
 const SLICE = 25; // milliseconds: the engine waits for the page between slices, and questions for their end
 const SHOWN = 100; // milliseconds from one picture to the next
