@@ -4,7 +4,6 @@
 #include "problem.h"
 
 #include "check.h"
-#include "core/half.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -58,36 +57,6 @@ enum {
 };
 
 /* ------------------------------------------------------------------------------------- elements */
-
-void *tensor_at(const attn_tensor *t, const int64_t at[4]) {
-    int64_t e = 0;
-    for (int k = 0; k < 4; k++) e += at[k] * t->stride[k];
-    return (char *)t->data + e * (int64_t)attn_dtype_size(t->dtype);
-}
-
-double tensor_get(const attn_tensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
-    const void *from = tensor_at(t, (const int64_t[4]){b, h, i, j});
-    switch (t->dtype) {
-    case ATTN_F32: return *(const float *)from;
-    case ATTN_F64: return *(const double *)from;
-    case ATTN_F16: return attni_f16_to_f32(*(const uint16_t *)from);
-    case ATTN_BF16: return attni_bf16_to_f32(*(const uint16_t *)from);
-    case ATTN_BOOL: return *(const uint8_t *)from;
-    default: return (double)*(const int64_t *)from;
-    }
-}
-
-void tensor_set(const attn_tensor *t, const int64_t at[4], double x) {
-    void *to = tensor_at(t, at);
-    switch (t->dtype) {
-    case ATTN_F32: *(float *)to = (float)x; break;
-    case ATTN_F64: *(double *)to = x; break;
-    case ATTN_F16: *(uint16_t *)to = attni_f32_to_f16((float)x); break;
-    case ATTN_BF16: *(uint16_t *)to = attni_f32_to_bf16((float)x); break;
-    case ATTN_BOOL: *(uint8_t *)to = (uint8_t)x; break;
-    default: *(int64_t *)to = (int64_t)x; break;
-    }
-}
 
 bool tensor_next(const int64_t shape[4], int64_t at[4]) {
     for (int k = 3; k >= 0; k--) {

@@ -7,9 +7,8 @@
 #ifndef PROBLEM_H
 #define PROBLEM_H
 
+#include "element.h"
 #include "guard.h"
-
-#include "attn/attn.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -148,11 +147,6 @@ enum { GRADIENTS = 6 };
 extern const char *const gradient_names[GRADIENTS];
 attn_tensor problem_gradient(const problem *p, int which);
 
-/* An element as double, and back, rounded to the dtype. Strides are taken as they are. */
-double tensor_get(const attn_tensor *t, int64_t b, int64_t h, int64_t i, int64_t j);
-void tensor_set(const attn_tensor *t, const int64_t at[4], double x);
-/* Address of an element. */
-void *tensor_at(const attn_tensor *t, const int64_t at[4]);
 /* Moves to the next index in row-major order; false after the last one. */
 bool tensor_next(const int64_t shape[4], int64_t at[4]);
 bool tensor_is_empty(const int64_t shape[4]);
