@@ -1,5 +1,5 @@
 // module-url.ts - which of the two engines this browser runs. The relaxed one multiplies and adds as the machine
-// does it fastest: a sixth quicker in training, its last bits those of the machine. The page in one file
+// does it fastest: a seventh quicker in training, its last bits those of the machine. The page in one file
 // carries the other alone, which every browser has.
 import plain from '../../../build/web/engine.wasm?url';
 import relaxed from '../../../build/web-relaxed/engine.wasm?url';
