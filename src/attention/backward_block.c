@@ -4,34 +4,23 @@
 
 size_t attni_backward_panel_size(void) { return (sizeof(attni_back_panel) + 63) / 64 * 64; }
 
-static inline double value_at(attn_dtype dtype, const void *row, int64_t c) {
-    switch (dtype) {
-    case ATTN_F64: return ((const double *)row)[c];
-    case ATTN_F16: return attni_f16_to_f32(((const uint16_t *)row)[c]);
-    default: return attni_bf16_to_f32(((const uint16_t *)row)[c]);
-    }
+ATTNI_INLINE double product_at(attn_dtype dtype, const void *a, const void *b, int64_t at) {
+    return attni_load_as(dtype, a, at) * attni_load_as(dtype, b, at);
 }
 
 /* In double, as two sums, so that one addition need not wait for the one before. */
-static double dot_f32(const float *a, const float *b, int64_t n) {
+ATTNI_INLINE double dot_as(attn_dtype dtype, const void *a, const void *b, int64_t n) {
     double even = 0, odd = 0;
     for (int64_t c = 0; c + 1 < n; c += 2) {
-        even += (double)a[c] * (double)b[c];
-        odd += (double)a[c + 1] * (double)b[c + 1];
+        even += product_at(dtype, a, b, c);
+        odd += product_at(dtype, a, b, c + 1);
     }
-    if (n % 2 == 1) even += (double)a[n - 1] * (double)b[n - 1];
+    if (n % 2 == 1) even += product_at(dtype, a, b, n - 1);
     return even + odd;
 }
 
 static double row_dot(attn_dtype dtype, const void *a, const void *b, int64_t n) {
-    if (dtype == ATTN_F32) return dot_f32(a, b, n);
-    double even = 0, odd = 0;
-    for (int64_t c = 0; c + 1 < n; c += 2) {
-        even += value_at(dtype, a, c) * value_at(dtype, b, c);
-        odd += value_at(dtype, a, c + 1) * value_at(dtype, b, c + 1);
-    }
-    if (n % 2 == 1) even += value_at(dtype, a, n - 1) * value_at(dtype, b, n - 1);
-    return even + odd;
+    return dtype == ATTN_F32 ? dot_as(ATTN_F32, a, b, n) : dot_as(dtype, a, b, n);
 }
 
 void attni_back_panel_read(const attni_back_task *s, attni_back_panel *p) {

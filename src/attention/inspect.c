@@ -162,20 +162,22 @@ static desk desk_of(const job *w, int worker) {
 }
 
 /* One row of a stage; keys outside the sequence get `outside`. */
+ATTNI_INLINE void write_as(attn_dtype dtype, const attn_tensor *t, const int64_t at[3],
+                           const double *row, const attni_ref_sequence *s, double outside) {
+    void *to = attni_row_at(t, at[0], at[1], at[2]);
+    for (int64_t j = 0; j < t->shape[3]; j++) {
+        const bool inside = j >= s->key0 && j - s->key0 < s->len_k;
+        attni_store_as(dtype, to, j * t->stride[3], inside ? row[j - s->key0] : outside);
+    }
+}
+
 static void write_stage(const attn_tensor *t, const int64_t at[3], const double *row,
                         const attni_ref_sequence *s, double outside) {
     if (!is_wanted(t)) return;
-    float *dense = NULL; /* the usual case: f32 side by side */
-    if (t->dtype == ATTN_F32 && t->stride[3] == 1)
-        dense =
-            (float *)t->data + at[0] * t->stride[0] + at[1] * t->stride[1] + at[2] * t->stride[2];
-    for (int64_t j = 0; j < t->shape[3]; j++) {
-        const bool inside = j >= s->key0 && j - s->key0 < s->len_k;
-        const double x = inside ? row[j - s->key0] : outside;
-        if (dense)
-            dense[j] = (float)x;
-        else
-            attni_ref_store(t, (int64_t[]){at[0], at[1], at[2], j}, x);
+    switch (t->dtype) {
+    case ATTN_F32: write_as(ATTN_F32, t, at, row, s, outside); break;
+    case ATTN_F64: write_as(ATTN_F64, t, at, row, s, outside); break;
+    default: attni_assert(!"refused by check_view()");
     }
 }
 

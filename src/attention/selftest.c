@@ -3,8 +3,7 @@
  * against the oracle, the bits over threads and instruction sets, poison, rows that see nothing.
  * Uses the public interface only.
  * Test: tests/unit/test_selftest.c; run natively, under qemu and in node. */
-#include "core/base.h"
-#include "core/half.h"
+#include "core/dtype.h"
 #include "core/rng.h"
 #include "kernels/kernels.h"
 
@@ -59,29 +58,11 @@ static void report(tester *t, bool ok, const char *format, ...) {
 
 /* ---------------------------------------------------------------------------- inputs */
 
-static void store(void *array, attn_dtype dtype, int64_t at, double x) {
-    switch (dtype) {
-    case ATTN_F64: ((double *)array)[at] = x; break;
-    case ATTN_F32: ((float *)array)[at] = (float)x; break;
-    case ATTN_F16: ((uint16_t *)array)[at] = attni_f32_to_f16((float)x); break;
-    default: ((uint16_t *)array)[at] = attni_f32_to_bf16((float)x); break;
-    }
-}
-
-static double load(const void *array, attn_dtype dtype, int64_t at) {
-    switch (dtype) {
-    case ATTN_F64: return ((const double *)array)[at];
-    case ATTN_F32: return ((const float *)array)[at];
-    case ATTN_F16: return attni_f16_to_f32(((const uint16_t *)array)[at]);
-    default: return attni_bf16_to_f32(((const uint16_t *)array)[at]);
-    }
-}
-
 /* Numbers in [-2, 2) with 8 bits, exact in every dtype. */
 static void fill(void *array, attn_dtype dtype, int64_t n, uint64_t key) {
     for (int64_t i = 0; i < n; i++) {
         const attni_philox r = attni_philox4x32(key, (uint32_t)i, 0, 0, 0);
-        store(array, dtype, i, ((double)(r.word[0] >> 24) - 128) / 64);
+        attni_store_as(dtype, array, i, ((double)(r.word[0] >> 24) - 128) / 64);
     }
 }
 
@@ -158,11 +139,12 @@ enum { N_FEATURES = sizeof features / sizeof *features };
 static double worst_error(const test_data *d, attn_dtype dtype) {
     double worst = 0;
     for (int64_t i = 0; i < OUT_SIZE; i++) {
-        const double error = fabs(load(d->out, dtype, i) - d->true_out[i]);
+        const double error = fabs(attni_load_as(dtype, d->out, i) - d->true_out[i]);
         if (!(error <= worst)) worst = error;
     }
     for (int64_t i = 0; i < LSE_SIZE; i++) {
-        const double got = load(d->lse, lse_dtype(dtype), i), error = fabs(got - d->true_lse[i]);
+        const double got = attni_load_as(lse_dtype(dtype), d->lse, i),
+                     error = fabs(got - d->true_lse[i]);
         if (got != d->true_lse[i] && !(error / 8 <= worst))
             worst = error / 8; /* LSE is up to 8 here */
     }

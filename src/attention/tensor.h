@@ -3,8 +3,7 @@
 #ifndef ATTNI_TENSOR_H
 #define ATTNI_TENSOR_H
 
-#include "core/base.h"
-#include "core/half.h"
+#include "core/dtype.h"
 
 extern const char *const attni_dim_name[4]; /* "batch", "heads", "rows", "columns" */
 
@@ -39,17 +38,10 @@ static inline void *attni_row_at(const attn_tensor *t, int64_t b, int64_t h, int
     return (char *)t->data + at * attni_dtype_size(t->dtype);
 }
 
-/* Element (b, h, i, j) of a float tensor. */
+/* Element (b, h, i, j); a dimension of size 1 repeats. */
 static inline double attni_element(const attn_tensor *t, int64_t b, int64_t h, int64_t i,
                                    int64_t j) {
-    const void *row = attni_row_at(t, b, h, i);
-    const int64_t at = j * t->stride[3];
-    switch (t->dtype) {
-    case ATTN_F32: return ((const float *)row)[at];
-    case ATTN_F64: return ((const double *)row)[at];
-    case ATTN_F16: return attni_f16_to_f32(((const uint16_t *)row)[at]);
-    default: return attni_bf16_to_f32(((const uint16_t *)row)[at]);
-    }
+    return attni_load_as(t->dtype, attni_row_at(t, b, h, i), j * t->stride[3]);
 }
 
 #endif

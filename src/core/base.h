@@ -26,6 +26,8 @@
 #define ATTNI_PRINTF(fmt, args)
 #endif
 
+#define ATTNI_INLINE static inline __attribute__((always_inline))
+
 /* Writes the message (if err is given) and returns status, so that callers can `return
  * attni_fail(...)`. */
 attn_status attni_fail(attn_error *err, attn_status status, const char *format, ...)

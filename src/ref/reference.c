@@ -5,7 +5,7 @@
  * Tests: tests/golden/test_golden.c, test_semantics.c, test_onnx.c */
 #include "ref/reference.h"
 
-#include "core/half.h"
+#include "core/dtype.h"
 #include "core/rng.h"
 
 /* ------------------------------------------------------------------------------------ elements */
@@ -15,28 +15,11 @@ static int64_t element(const attn_tensor *t, int64_t b, int64_t h, int64_t i, in
 }
 
 double attni_ref_load(const attn_tensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
-    const int64_t at = element(t, b, h, i, j);
-    switch (t->dtype) {
-    case ATTN_F32: return ((const float *)t->data)[at];
-    case ATTN_F64: return ((const double *)t->data)[at];
-    case ATTN_F16: return attni_f16_to_f32(((const uint16_t *)t->data)[at]);
-    case ATTN_BF16: return attni_bf16_to_f32(((const uint16_t *)t->data)[at]);
-    case ATTN_BOOL: return ((const uint8_t *)t->data)[at] != 0;
-    case ATTN_I64: return (double)((const int64_t *)t->data)[at];
-    }
-    return NAN;
+    return attni_load_as(t->dtype, t->data, element(t, b, h, i, j));
 }
 
 void attni_ref_store(const attn_tensor *t, const int64_t at[4], double x) {
-    const int64_t e = element(t, at[0], at[1], at[2], at[3]);
-    switch (t->dtype) {
-    case ATTN_F32: ((float *)t->data)[e] = (float)x; break;
-    case ATTN_F64: ((double *)t->data)[e] = x; break;
-    case ATTN_F16: ((uint16_t *)t->data)[e] = attni_f32_to_f16((float)x); break;
-    case ATTN_BF16: ((uint16_t *)t->data)[e] = attni_f32_to_bf16((float)x); break;
-    case ATTN_BOOL: ((uint8_t *)t->data)[e] = x != 0; break;
-    case ATTN_I64: ((int64_t *)t->data)[e] = (int64_t)x; break;
-    }
+    attni_store_as(t->dtype, t->data, element(t, at[0], at[1], at[2], at[3]), x);
 }
 
 /* An element of mask or bias: a dimension of size 1 is shared by all batches, heads or rows. */
@@ -84,7 +67,7 @@ int64_t attni_ref_sequence_of_row(const attn_args *a, int64_t tensor_batch, int6
 typedef struct row_at {
     const attn_args *a;
     attni_ref_sequence s;
-    int64_t h, i;
+    int64_t h, h_kv, i;
 } row_at;
 
 /* Grouped queries: consecutive query heads share a key/value head. */
@@ -92,22 +75,22 @@ static int64_t kv_head(const attn_args *a, int64_t h) {
     return h / (a->q.shape[1] / a->k.shape[1]);
 }
 
+/* q . k, both of this dtype: a constant where it must be fast (core/dtype.h). */
+ATTNI_INLINE double dot_as(attn_dtype dtype, const row_at *r, int64_t j) {
+    const attn_tensor q = r->a->q, k = r->a->k;
+    const int64_t b = r->s.tensor_batch;
+    int64_t q_at = element(&q, b, r->h, r->s.row0 + r->i, 0);
+    int64_t k_at = element(&k, b, r->h_kv, r->s.key0 + j, 0);
+    double dot = 0;
+    for (int64_t d = 0; d < q.shape[3]; d++, q_at += q.stride[3], k_at += k.stride[3])
+        dot += attni_load_as(dtype, q.data, q_at) * attni_load_as(dtype, k.data, k_at);
+    return dot;
+}
+
 /* s = scale * (q . k) */
 static double raw_score(const row_at *r, int64_t j) {
-    const attn_args *a = r->a;
-    const int64_t b = r->s.tensor_batch, h_kv = kv_head(a, r->h);
-    const int64_t i = r->s.row0 + r->i, key = r->s.key0 + j;
-    double dot = 0;
-    if (a->q.dtype == ATTN_F32 && a->q.stride[3] == 1 && a->k.stride[3] == 1) {
-        /* the usual case without a look at the type of every element: inspection lives on it */
-        const float *q = (const float *)a->q.data + element(&a->q, b, r->h, i, 0);
-        const float *k = (const float *)a->k.data + element(&a->k, b, h_kv, key, 0);
-        for (int64_t d = 0; d < a->q.shape[3]; d++) dot += (double)q[d] * (double)k[d];
-        return a->scale * dot;
-    }
-    for (int64_t d = 0; d < a->q.shape[3]; d++)
-        dot += attni_ref_load(&a->q, b, r->h, i, d) * attni_ref_load(&a->k, b, h_kv, key, d);
-    return a->scale * dot;
+    const attn_dtype dtype = r->a->q.dtype;
+    return r->a->scale * (dtype == ATTN_F32 ? dot_as(ATTN_F32, r, j) : dot_as(dtype, r, j));
 }
 
 /* s = softcap * tanh(s / softcap) */
@@ -251,14 +234,13 @@ static double dropout_multiplier(const row_at *r, int64_t j) {
 static void weigh_values(const row_at *r, const softmax *m, const double *s,
                          const double *multiplier, double *out) {
     const attn_tensor *v = &r->a->v;
-    const int64_t h_kv = kv_head(r->a, r->h);
     for (int64_t d = 0; d < v->shape[3]; d++) out[d] = 0;
     for (int64_t j = 0; j < r->s.len_k; j++) {
         if (s[j] == -INFINITY) continue;
         const double w =
             weight_of(m, s[j]) * (multiplier ? multiplier[j] : dropout_multiplier(r, j));
         for (int64_t d = 0; d < v->shape[3]; d++) {
-            out[d] += w * attni_ref_load(v, r->s.tensor_batch, h_kv, r->s.key0 + j, d);
+            out[d] += w * attni_ref_load(v, r->s.tensor_batch, r->h_kv, r->s.key0 + j, d);
         }
     }
 }
@@ -281,7 +263,7 @@ static void show_stages(const row_at *r, const softmax *m, const double *s,
 void attni_ref_row(const attn_args *a, int64_t batch, int64_t h, int64_t i,
                    const attni_ref_stages *rows, double *out, double *lse, double *scratch,
                    const double *multiplier) {
-    const row_at r = {a, attni_ref_sequence_at(a, batch), h, i};
+    const row_at r = {a, attni_ref_sequence_at(a, batch), h, kv_head(a, h), i};
     double *s = scratch;
     for (int64_t j = 0; j < r.s.len_k; j++) s[j] = biased_score(&r, j);
     const softmax m = softmax_of(s, r.s.len_k, a->temperature, a->sinks ? &a->sinks[h] : NULL,
