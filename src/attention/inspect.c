@@ -181,15 +181,6 @@ static void write_stage(const attn_tensor *t, const int64_t at[3], const double 
     }
 }
 
-/* -sum w ln w, with 0 ln 0 = 0. */
-static double entropy_of(const double *weights, int64_t n) {
-    double entropy = 0;
-    for (int64_t j = 0; j < n; j++) {
-        if (weights[j] != 0) entropy -= weights[j] * log(weights[j]);
-    }
-    return entropy;
-}
-
 static void write_top(const job *w, const int64_t at[3], const desk *d,
                       const attni_ref_sequence *s) {
     const attn_tensor *weight = &w->what->top_weight, *key = &w->what->top_key;
@@ -206,14 +197,16 @@ static void inspect_row(const job *w, const int64_t at[3], const desk *d) {
     const attn_inspection *what = w->what;
     const int64_t batch = attni_ref_sequence_of_row(w->a, at[0], at[2]);
     const attni_ref_sequence s = attni_ref_sequence_at(w->a, batch);
-    attni_ref_row(w->a, batch, at[1], at[2] - s.row0, &d->row, NULL, NULL, d->scores, NULL);
+    attni_ref_stages row = d->row;
+    double entropy;
+    row.entropy = &entropy;
+    attni_ref_row(w->a, batch, at[1], at[2] - s.row0, &row, NULL, NULL, d->scores, NULL);
     write_stage(&what->raw, at, d->row.raw, &s, -INFINITY);
     write_stage(&what->capped, at, d->row.capped, &s, -INFINITY);
     write_stage(&what->biased, at, d->row.biased, &s, -INFINITY);
     write_stage(&what->weights, at, d->row.weights, &s, 0);
     if (is_wanted(&what->entropy)) {
-        attni_ref_store(&what->entropy, (int64_t[]){at[0], at[1], at[2], 0},
-                        entropy_of(d->row.weights, s.len_k));
+        attni_ref_store(&what->entropy, (int64_t[]){at[0], at[1], at[2], 0}, entropy);
     }
     if (top_count(what) > 0) write_top(w, at, d, &s);
     for (int64_t j = 0; j < s.len_k; j++) d->received[s.key0 + j] += d->row.weights[j];

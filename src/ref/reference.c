@@ -166,6 +166,7 @@ typedef struct softmax {
     double sum;         /* over keys and sink; for top = +inf the number of keys at +inf */
     double sink;        /* the part of the sink in sum */
     double lse;         /* natural logarithm of sum over keys and sink of exp(s / temperature) */
+    double entropy;     /* of the weights of the keys, in nats */
 } softmax;
 
 /* The largest score; NaN if there is one. */
@@ -178,16 +179,17 @@ static double row_top(const double *s, int64_t n) {
     return top;
 }
 
-/* The part of a score in the sum, relative to the largest exponent. */
-static double share(const softmax *m, double s) {
-    if (s == -INFINITY) return 0; /* masked */
-    if (m->top == INFINITY) return s == INFINITY ? 1 : 0;
-    return exp((s - m->top) / m->temperature + m->shift);
+/* Of a score, measured from the largest one; <= 0. */
+static double exponent(const softmax *m, double s) {
+    if (s == -INFINITY) return s; /* masked */
+    if (m->top == INFINITY) return s == INFINITY ? 0 : -INFINITY;
+    return (s - m->top) / m->temperature + m->shift;
 }
 
 /* Dividing differences by the temperature, not scores, keeps ties exact for any temperature > 0.
  * The sink is a logit of its own: no key, no value, not divided by the temperature, and without
- * effect on rows that see nothing or hold +inf. shares (n) gets the parts of the sum, or is NULL. */
+ * effect on rows that see nothing or hold +inf. shares (n) gets the parts of the sum, or is NULL.
+ * Entropy: -sum w ln w with ln w = x - ln sum, no term of which is below 0. */
 static softmax softmax_of(const double *s, int64_t n, double temperature, const double *sink,
                           double *shares) {
     softmax m = {.top = row_top(s, n), .temperature = temperature, .lse = -INFINITY};
@@ -198,19 +200,23 @@ static softmax softmax_of(const double *s, int64_t n, double temperature, const 
         m.shift = largest - *sink;
         largest = *sink;
     }
+    double spread = 0; /* -sum of e^x x over the keys */
     for (int64_t j = 0; j < n; j++) {
-        const double part = share(&m, s[j]);
+        const double x = exponent(&m, s[j]), part = exp(x);
         if (shares) shares[j] = part;
         m.sum += part;
+        if (part > 0) spread -= part * x; /* 0 where x is -inf */
     }
     if (has_sink) m.sink = *sink == largest ? 1 : exp(*sink - largest);
     m.sum += m.sink;
-    m.lse = largest + log(m.sum);
+    const double log_sum = log(m.sum);
+    m.lse = largest + log_sum;
+    m.entropy = spread / m.sum + log_sum * (1 - m.sink / m.sum);
     return m;
 }
 
 static double weight_of(const softmax *m, double s) {
-    return m->top == -INFINITY ? 0 : share(m, s) / m->sum;
+    return m->top == -INFINITY ? 0 : exp(exponent(m, s)) / m->sum;
 }
 
 /* --------------------------------------------------------------------------- dropout and output */
@@ -258,6 +264,7 @@ static void show_stages(const row_at *r, const softmax *m, const double *s,
         if (rows->weights) rows->weights[j] = m->top == -INFINITY ? 0 : rows->weights[j] / m->sum;
     }
     if (rows->sink) *rows->sink = m->top == -INFINITY ? 0 : m->sink / m->sum;
+    if (rows->entropy) *rows->entropy = m->entropy;
 }
 
 void attni_ref_row(const attn_args *a, int64_t batch, int64_t h, int64_t i,

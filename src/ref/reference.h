@@ -27,7 +27,8 @@ int64_t attni_ref_sequence_of_row(const attn_args *a, int64_t tensor_batch, int6
  * capped hold every pair, masked or not; biased is -inf and weights 0 exactly where masked. */
 typedef struct attni_ref_stages {
     double *raw, *capped, *biased, *weights;
-    double *sink; /* one number: the weight that goes to the sink, 0 without sink or visible key */
+    double *sink;    /* one number: the weight of the sink, 0 without sink or visible key */
+    double *entropy; /* one number: -sum w ln w over the keys, 0 without a visible key */
 } attni_ref_stages;
 
 /* Row i (counted inside the sequence) of head h of a sequence. rows, out (d_v) and lse may be NULL.

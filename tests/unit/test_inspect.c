@@ -121,6 +121,87 @@ TEST(entropy_is_minus_the_sum_of_w_ln_w) {
     scene_end(s);
 }
 
+enum { EXTREME_KEYS = 4 };
+
+/* The entropy of one row with these scores; weights (4). sink NULL: none. */
+static double row_entropy(const double *scores, double temperature, const double *sink,
+                          double *weights) {
+    double q[1] = {1}, k[EXTREME_KEYS], v[EXTREME_KEYS] = {0}, entropy = NAN;
+    attn_ctx *ctx = NULL;
+    attn_args args;
+    attn_inspection what;
+    memcpy(k, scores, sizeof k);
+    attn_args_init(&args);
+    attn_inspection_init(&what);
+    args.q = attn_tensor_bhsd(q, ATTN_F64, 1, 1, 1, 1);
+    args.k = attn_tensor_bhsd(k, ATTN_F64, 1, 1, EXTREME_KEYS, 1);
+    args.v = attn_tensor_bhsd(v, ATTN_F64, 1, 1, EXTREME_KEYS, 1);
+    args.scale = 1;
+    args.temperature = temperature;
+    args.sinks = sink;
+    what.weights = attn_tensor_bhsd(weights, ATTN_F64, 1, 1, 1, EXTREME_KEYS);
+    what.entropy = attn_tensor_bhsd(&entropy, ATTN_F64, 1, 1, 1, 1);
+    if (attn_ctx_create(NULL, &ctx, NULL) != ATTN_OK) abort();
+    if (attn_inspect(ctx, &args, &what, NULL) != ATTN_OK) abort();
+    attn_ctx_destroy(ctx);
+    return entropy;
+}
+
+/* Against the sum of -w ln w. A weight is known to some 2^-52 of itself, so each term of the sum to
+ * as much of w - w ln w: there is no room for a difference that cancels. */
+static void expect_entropy(const double *scores, double temperature, const double *sink) {
+    double w[EXTREME_KEYS], want = 0, room = 0;
+    const double entropy = row_entropy(scores, temperature, sink, w);
+    for (int j = 0; j < EXTREME_KEYS; j++) {
+        if (w[j] == 0) continue;
+        want -= w[j] * log(w[j]);
+        room += 4 * 0x1p-52 * (w[j] - w[j] * log(w[j]));
+    }
+    CHECK_MSG(entropy >= 0 && fabs(entropy - want) <= room,
+              "scores %g %g %g %g, temperature %g, sink %g: entropy %.17g, expected %.17g",
+              scores[0], scores[1], scores[2], scores[3], temperature, sink ? *sink : -INFINITY,
+              entropy, want);
+}
+
+TEST(entropy_of_extreme_rows_is_the_sum_and_never_below_zero) {
+    const double inf = INFINITY;
+    const double rows[][EXTREME_KEYS] = {{-inf, -inf, -inf, -inf},
+                                         {5, -inf, -inf, -inf},
+                                         {-inf, 1e308, -inf, -inf},
+                                         {0, 0, 0, 0},
+                                         {1, 2, 3, 4},
+                                         {0, -20, -36, -37},
+                                         {0, -36.7, -36.8, -40},
+                                         {0, -700, -740, -750},
+                                         {1e308, -1e308, 0, 1e308},
+                                         {inf, 3, inf, -1e308},
+                                         {inf, -inf, 1, 2},
+                                         {-1e308, -1.7e308, -1e308, -1e307},
+                                         {1e-300, 0, -1e-300, 2e-300},
+                                         {0, -1e-9, -1e-9, -50},
+                                         {-3, -3, -3, 700}};
+    const double temperatures[] = {1, 0.5, 1e-300, 1e300, 1000};
+    const double sinks[] = {-inf, -1e308, -40, 0, 3, 50, 800, 1e308};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        for (size_t t = 0; t < sizeof temperatures / sizeof *temperatures; t++) {
+            expect_entropy(rows[r], temperatures[t], NULL);
+            for (size_t k = 0; k < sizeof sinks / sizeof *sinks; k++)
+                expect_entropy(rows[r], temperatures[t], &sinks[k]);
+        }
+    }
+}
+
+TEST(entropy_is_exact_where_the_row_is_simple) {
+    const double inf = INFINITY;
+    double w[EXTREME_KEYS];
+    CHECK_NEAR(row_entropy((double[]){-inf, -inf, -inf, -inf}, 1, NULL, w), 0, 0);
+    CHECK_NEAR(row_entropy((double[]){-inf, 7, -inf, -inf}, 1, NULL, w), 0, 0);
+    CHECK_NEAR(row_entropy((double[]){-3, -1e308, 1e308, 0}, 1, NULL, w), 0, 0);
+    CHECK_NEAR(row_entropy((double[]){inf, 3, inf, -inf}, 1, NULL, w), log(2), 0);
+    CHECK_NEAR(row_entropy((double[]){-9, -9, -9, -9}, 1, NULL, w), log(4), 0);
+    CHECK(isnan(row_entropy((double[]){1, NAN, 2, 3}, 1, NULL, w)));
+}
+
 /* Position of the largest not yet taken weight > -1 among visible keys, lowest key first, or -1. */
 static int next_best(const scene *s, int row, const uint8_t *taken) {
     int best = -1;
