@@ -5,24 +5,33 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* ln 2 in two parts: the first has so few digits that its product with a whole number is exact. */
 static const double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
 
 /* c[0] + c[1] x + ... + c[n - 1] x^(n - 1) */
 static double polynomial(const double *c, int n, double x) {
-    double sum = 0;
+    double sum = c[--n];
     while (n-- > 0) sum = sum * x + c[n];
     return sum;
 }
 
-/* e^r - 1 - r for |r| <= ln 2 / 2 */
+/* e^r - 1 - r for |r| <= ln 2 / 2, from r coth(r / 2) = 2 + r^2 / 6 - r^4 / 360 + ..., of which
+ * six terms are enough: e^r = 1 + 2 r / (r coth(r / 2) - r). */
 static double exp_rest(double r) {
-    static const double c[] = {1 / 2.0,          1 / 6.0,        1 / 24.0,        1 / 120.0,
-                               1 / 720.0,        1 / 5040.0,     1 / 40320.0,     1 / 362880.0,
-                               1 / 3628800.0,    1 / 39916800.0, 1 / 479001600.0, 1 / 6227020800.0,
-                               1 / 87178291200.0};
-    return r * r * polynomial(c, 13, r);
+    static const double c[] = {1 / 6.0,       -1 / 360.0,     1 / 15120.0,
+                               -1 / 604800.0, 1 / 23950080.0, -691 / 653837184000.0};
+    const double r2 = r * r, rest = r - r2 * polynomial(c, 6, r2);
+    return r * rest / (2 - rest);
+}
+
+/* 2^n for -1022 <= n <= 1023 */
+static double power_of_2(int n) {
+    const uint64_t bits = (uint64_t)(n + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
 }
 
 /* e^x = 2^n e^r; r has a low part, which e^r takes over as it is. */
@@ -33,7 +42,8 @@ double web_exp(double x) {
     const double n = rint(x * 0x1.71547652b82fep+0);
     const double high = x - n * ln2_high, low = n * ln2_low, r = high - low;
     const double missing = (high - r) - low; /* of r */
-    return ldexp(1 + (r + (exp_rest(r) + missing)), (int)n);
+    const int half = (int)n / 2; /* two factors: the results reach beyond the range of one */
+    return (1 + (r + (exp_rest(r) + missing))) * power_of_2(half) * power_of_2((int)n - half);
 }
 
 /* (e^2x - 1) / (e^2x + 1) */
