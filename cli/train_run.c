@@ -54,6 +54,10 @@ static json_t *step_json(const train_run_state *run, bool evaluated) {
     json_t *line = json_pack("{s:I, s:o, s:o, s:f}", "step", (json_int_t)s->step, "loss",
                              out_json_real(s->loss), "gradient_norm",
                              out_json_real(s->gradient_norm), "rate", s->rate);
+    json_t *norms = json_array();
+    for (int64_t l = 0; l < run->wish.layers; l++)
+        json_array_append_new(norms, out_json_real(attni_trainer_layer_norm(run->trainer, l)));
+    json_object_set_new(line, "layer_gradient_norms", norms);
     if (!evaluated) return line;
     json_object_set_new(line, "held_out_loss", out_json_real(run->now.loss));
     json_object_set_new(line, "accuracy", json_real(run->now.accuracy));

@@ -212,6 +212,14 @@ static void update(attni_trainer *t, attni_step *step) {
                          t->moments + total);
 }
 
+double attni_trainer_layer_norm(const attni_trainer *t, int64_t layer) {
+    const attni_parameters *p = &t->model.parameters;
+    const size_t begin = attni_layer_offset(p, layer, 0);
+    const bool is_last = layer + 1 == t->model.config.layers;
+    const size_t end = is_last ? p->total : attni_layer_offset(p, layer + 1, 0);
+    return sqrt(attni_sum_of_squares_f32((int64_t)(end - begin), t->gradients + begin));
+}
+
 attn_status attni_trainer_step(attni_trainer *t, attni_step *step, attn_error *err) {
     memset(step, 0, sizeof *step);
     draw_batch(t);

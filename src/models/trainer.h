@@ -48,6 +48,9 @@ typedef struct attni_step {
 /* One batch and one update. Errors: MEMORY. */
 attn_status attni_trainer_step(attni_trainer *trainer, attni_step *step, attn_error *err);
 
+/* The norm of what the last step's gradient, before clipping, was in this layer. */
+double attni_trainer_layer_norm(const attni_trainer *trainer, int64_t layer);
+
 /* Judges the present weights on the first `examples` held-out examples of the task. Views in the
  * evaluation are valid until the next call. Errors: VALUE, MEMORY. */
 attn_status attni_trainer_evaluate(attni_trainer *trainer, const attni_evaluation_wish *wish,

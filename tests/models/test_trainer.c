@@ -112,9 +112,23 @@ static void fill_batch(const attni_task_info *task, batch_text *b) {
                            .n_asked = task->n_questions};
 }
 
-/* Its loss and the norm of its gradient, in one pass. */
+/* Of the parameters whose names begin so; "": of all. */
+static double norm_of(const attni_parameters *list, const char *start, const float *gradient) {
+    double sum = 0;
+    for (int p = 0; p < list->n; p++) {
+        const attni_parameter *one = &list->list[p];
+        if (strncmp(one->name, start, strlen(start)) != 0) continue;
+        for (size_t i = one->offset; i < one->offset + one->count; i++)
+            sum += (double)gradient[i] * (double)gradient[i];
+    }
+    return sqrt(sum);
+}
+
+enum { ALL, LAYER_0, LAYER_1, NORMS };
+
+/* Its loss and the norms of its gradient, in one pass. */
 static bool whole_batch(const attni_task_info *task, const attni_model *model, double *loss,
-                        double *norm) {
+                        double norm[NORMS]) {
     static batch_text b;
     attni_run run;
     attn_ctx *ctx;
@@ -130,10 +144,9 @@ static bool whole_batch(const attni_task_info *task, const attni_model *model, d
         R(cross_entropy)(ctx, &targets, run.value.logits, run.gradient.logits, loss, NULL) ==
             ATTN_OK &&
         R(transformer_backward)(ctx, &run, model->weights, &b.text, gradient, NULL) == ATTN_OK;
-    *norm = 0;
-    for (size_t i = 0; i < model->parameters.total; i++)
-        *norm += (double)gradient[i] * (double)gradient[i];
-    *norm = sqrt(*norm);
+    norm[ALL] = norm_of(&model->parameters, "", gradient);
+    norm[LAYER_0] = norm_of(&model->parameters, "layers.0.", gradient);
+    norm[LAYER_1] = norm_of(&model->parameters, "layers.1.", gradient);
     free(gradient);
     R(run_free)(&run);
     attn_ctx_destroy(ctx);
@@ -145,13 +158,16 @@ TEST(a_step_has_the_loss_and_gradient_of_the_whole_batch) {
     for (int t = 0; t < ATTNI_N_TASKS; t++) {
         attni_trainer_options o = attni_trainer_defaults(attni_tasks[t]);
         attni_step step;
-        double loss, norm;
+        double loss, norm[NORMS];
         o.batch = WHOLE;
+        o.layers = 2;
         attni_trainer *x = after(o, 0, &step);
-        CHECK(x && whole_batch(attni_tasks[t], attni_trainer_model(x), &loss, &norm));
+        CHECK(x && whole_batch(attni_tasks[t], attni_trainer_model(x), &loss, norm));
         CHECK_INT(attni_trainer_step(x, &step, NULL), ATTN_OK);
         CHECK_NEAR(step.loss, loss, 2e-6);
-        CHECK_NEAR(step.gradient_norm, norm, 5e-6);
+        CHECK_NEAR(step.gradient_norm, norm[ALL], 5e-6);
+        CHECK_NEAR(attni_trainer_layer_norm(x, 0), norm[LAYER_0], 5e-6);
+        CHECK_NEAR(attni_trainer_layer_norm(x, 1), norm[LAYER_1], 5e-6);
         attni_trainer_destroy(x);
     }
 }

@@ -105,12 +105,14 @@ EXPORT(train_step) web_train_step(void) {
     web_begin();
     if (!in_training()) return ATTN_E_VALUE;
     ATTN_TRY(attni_trainer_step(trainer, &step, &web_error));
-    double *found = web_put("step", WEB_F64, WEB_SHAPE(4));
+    const int64_t layers = attni_trainer_model(trainer)->config.layers;
+    double *found = web_put("step", WEB_F64, WEB_SHAPE(4 + layers));
     if (!found) return web_result_status();
     found[0] = (double)step.step;
     found[1] = step.loss;
     found[2] = step.gradient_norm;
     found[3] = step.rate;
+    for (int64_t l = 0; l < layers; l++) found[4 + l] = attni_trainer_layer_norm(trainer, l);
     return ATTN_OK;
 }
 

@@ -431,6 +431,16 @@ test('a slice runs at least one step, and about as long or as many as it may', (
     assert.ok(more.last.gradientNorm > 0 && more.last.rate > 0);
 });
 
+test('gradient norms are those of the command, of all and of each layer', () => {
+    const log = join(folder, 'norms.jsonl');
+    attn('train', 'whois', '--seed', '1', '--steps', '3', '--threads', '1', '--log', log);
+    const last = JSON.parse(readFileSync(log, 'utf8').trimEnd().split('\n').at(-1));
+    engine.trainStart(trainInput('whois', { steps: 3 }));
+    const { gradientNorm, layerNorms } = engine.trainSlice(10_000, 3).last;
+    assertClose([gradientNorm, ...layerNorms], [last.gradient_norm, ...last.layer_gradient_norms], 1e-6, 'norms');
+    assert.ok(layerNorms.length === 2 && Math.hypot(...layerNorms) < gradientNorm, 'the embeddings have the rest');
+});
+
 test('the model in training can be looked at, and saved and opened again', () => {
     const info = engine.trainStart(trainInput('sense'));
     engine.trainSlice(0, 1);

@@ -56,10 +56,10 @@ export class Train {
         const end = performance.now() + milliseconds;
         const losses: number[] = [];
         for (;;) {
-            const [step, loss, gradientNorm, rate] = this.module.call('train_step').tensor('step').data;
+            const [step, loss, gradientNorm, rate, ...layerNorms] = this.module.call('train_step').tensor('step').data;
             losses.push(loss!);
             if (performance.now() < end && losses.length < most) continue;
-            return { last: { step: step!, loss: loss!, gradientNorm: gradientNorm!, rate: rate! }, steps: losses.length, losses };
+            return { last: { step: step!, loss: loss!, gradientNorm: gradientNorm!, layerNorms, rate: rate! }, steps: losses.length, losses };
         }
     }
 

@@ -157,7 +157,8 @@ export interface TrainInput {
 export interface TrainStep {
     step: number;
     loss: number;
-    gradientNorm: number;
+    gradientNorm: number; // before clipping
+    layerNorms: number[]; // of each layer's part of it
     rate: number;
 }
 

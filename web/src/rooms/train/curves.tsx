@@ -1,6 +1,6 @@
 // curves.tsx - loss, held-out numbers and gradient norm against the step; the run before is dashed.
 import { useRef } from 'preact/hooks';
-import type { Evaluation } from '../../engine/types';
+import type { Evaluation, TrainStep } from '../../engine/types';
 import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';
 import { Chart, type ChartProps, type Rule, type Series } from '../../ui/chart';
@@ -28,7 +28,8 @@ function thinned(x: ArrayLike<number>, y: ArrayLike<number>): { x: number[]; y: 
 }
 
 const lossesOf = (curves: Curves) => thinned(curves.losses.map((_, i) => i + 1), curves.losses);
-const gradientOf = (curves: Curves) => thinned(curves.gradient.step, curves.gradient.norm);
+const gradientOf = (curves: Curves, pick: (step: TrainStep) => number) =>
+    thinned(curves.gradients.map(({ step }) => step), curves.gradients.map(pick));
 const heldOf = (curves: Curves, pick: (e: Evaluation) => number) => ({
     x: curves.evaluations.map((e) => e.step),
     y: curves.evaluations.map((e) => 100 * pick(e)),
@@ -59,8 +60,8 @@ export function CurvesView({ run, before, viewed, stopAt, command, from }: Curve
     const difference = before ? differences(before.input, run.input) : '';
     const same = before ? sameLosses(curves, before.curves) : 0;
     const rules: Rule[] = viewed < 0 ? [] : [{ at: viewed, vertical: true, label: text.viewed }];
-    const both = (of: (c: Curves) => { x: number[]; y: number[] }, color: Series['color']): Series[] => [
-        { name: text.now, color, ...of(curves) },
+    const both = (of: (c: Curves) => { x: number[]; y: number[] }, color: Series['color'], name = text.now): Series[] => [
+        { name, color, ...of(curves) },
         ...(before ? [{ name: text.before(difference), color: 'ink' as const, dash: true, ...of(before.curves) }] : []),
     ];
     const x = { label: text.step, min: 0 };
@@ -74,9 +75,16 @@ export function CurvesView({ run, before, viewed, stopAt, command, from }: Curve
         columns: ['step', 'held_out_loss', 'accuracy', 'selectivity'],
         rows: curves.evaluations.map((e) => [e.step, e.loss, e.accuracy, selectivityOf(e)]),
     });
+    const { layers } = run.input;
+    const ofLayer = (l: number, color: Series['color']): Series => ({ name: t.train.heads.title(l + 1), color, ...gradientOf(curves, (s) => s.layerNorms[l]!) });
+    const gradient: Series[] = [
+        ...both((c) => gradientOf(c, (s) => s.gradientNorm), 'green', text.whole),
+        ofLayer(0, 'blue'),
+        ...(layers > 1 ? [ofLayer(layers - 1, 'orange')] : []), // those between would be too many lines
+    ];
     const norms = () => ({
-        columns: ['step', 'gradient_norm'],
-        rows: curves.gradient.step.map((step, i) => [step, curves.gradient.norm[i]!]),
+        columns: ['step', 'gradient_norm', ...Array.from({ length: layers }, (_, l) => `layer_${l + 1}`)],
+        rows: curves.gradients.map(({ step, gradientNorm, layerNorms }) => [step, gradientNorm, ...layerNorms]),
     });
     return (
         <>
@@ -112,7 +120,7 @@ export function CurvesView({ run, before, viewed, stopAt, command, from }: Curve
                     title={text.gradient}
                     x={x}
                     y={{ label: text.norm, log: 10 }}
-                    series={both(gradientOf, 'green')}
+                    series={gradient}
                     rules={rules}
                 />
             </div>

@@ -3,7 +3,7 @@
 // Explore. Tells its listeners at most ten times a second. Everything is asked in one queue, because
 // the engine has one trainer.
 import { engine } from '../../engine/client';
-import type { Evaluation, Look, ModelInfo, TrainInput } from '../../engine/types';
+import type { Evaluation, Look, ModelInfo, TrainInput, TrainStep } from '../../engine/types';
 
 export const EVERY = 50; // steps from one evaluation to the next
 export const JUDGED = 256; // held-out examples of an evaluation
@@ -15,7 +15,7 @@ const MOST_BYTES = 64e6; // of all snapshots together
 
 export interface Curves {
     losses: number[]; // of each step
-    gradient: { step: number[]; norm: number[] }; // of the last step of each slice
+    gradients: TrainStep[]; // the last step of each slice
     evaluations: Evaluation[];
 }
 
@@ -41,7 +41,7 @@ export interface Picture {
 
 export type Phase = 'starting' | 'paused' | 'playing' | 'judging' | 'failed';
 
-const emptyCurves = (): Curves => ({ losses: [], gradient: { step: [], norm: [] }, evaluations: [] });
+const emptyCurves = (): Curves => ({ losses: [], gradients: [], evaluations: [] });
 
 /** Resolves when the page can be seen: a hidden page does not train. */
 function visible(): Promise<void> | undefined {
@@ -212,8 +212,7 @@ class Trainer {
     private async train(most: number): Promise<void> {
         const { last, losses } = await engine.trainSlice(SLICE, most);
         for (const loss of losses) this.curves.losses.push(loss);
-        this.curves.gradient.step.push(last.step);
-        this.curves.gradient.norm.push(last.gradientNorm);
+        this.curves.gradients.push(last);
     }
 
     private async judge(): Promise<void> {

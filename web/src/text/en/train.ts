@@ -75,6 +75,7 @@ export const train = {
         selectivity: 'selectivity',
         gradient: 'Gradient norm before clipping',
         norm: 'norm (log)',
+        whole: 'all parameters',
         step: 'step',
         stop: 'stop',
         viewed: 'viewed',
