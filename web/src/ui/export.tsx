@@ -1,5 +1,6 @@
 // export.tsx - what is seen, to take away: a picture, its numbers, and the command that gives the same.
 import { useState } from 'preact/hooks';
+import { bytesOf } from '../engine/bytes';
 import * as t from '../text/en';
 import { Copy } from './copy';
 
@@ -67,7 +68,8 @@ async function drawn(svg: SVGSVGElement): Promise<HTMLCanvasElement> {
 
 async function savePng(name: string, picture: Picture): Promise<void> {
     const canvas = picture instanceof SVGSVGElement ? await drawn(picture) : picture;
-    canvas.toBlob((blob) => blob && save(`${name}.png`, blob));
+    // not toBlob(): it waits for a frame, which may be long in coming where nothing moves
+    save(`${name}.png`, new Blob([await bytesOf(canvas.toDataURL())], { type: 'image/png' }));
 }
 
 export function Export(p: ExportProps) {
