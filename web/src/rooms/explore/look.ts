@@ -166,7 +166,7 @@ const nextFrame = () =>
         setTimeout(resolve, SLOWEST_FRAME);
     });
 
-/** Runs one at a time, at most one in a frame; of those that wait only the newest. */
+/** Runs one at a time, with a frame between that is free of them; of those that wait only the newest. */
 class Newest<T> {
     private next: T | undefined;
     private isBusy = false;
@@ -181,7 +181,8 @@ class Newest<T> {
             const now = this.next;
             this.next = undefined;
             await this.run(now);
-            await nextFrame();
+            await nextFrame(); // draws what was found
+            await nextFrame(); // belongs to the slider alone
         }
         this.isBusy = false;
     }
