@@ -77,13 +77,13 @@ static int64_t kv_head(const attn_args *a, int64_t h) {
 
 /* q . k, both of this dtype: a constant where it must be fast (core/dtype.h). */
 ATTNI_INLINE double dot_as(attn_dtype dtype, const row_at *r, int64_t j) {
-    const attn_tensor q = r->a->q, k = r->a->k;
+    const attn_tensor *q = &r->a->q, *k = &r->a->k;
     const int64_t b = r->s.tensor_batch;
-    int64_t q_at = element(&q, b, r->h, r->s.row0 + r->i, 0);
-    int64_t k_at = element(&k, b, r->h_kv, r->s.key0 + j, 0);
+    int64_t q_at = element(q, b, r->h, r->s.row0 + r->i, 0);
+    int64_t k_at = element(k, b, r->h_kv, r->s.key0 + j, 0);
     double dot = 0;
-    for (int64_t d = 0; d < q.shape[3]; d++, q_at += q.stride[3], k_at += k.stride[3])
-        dot += attni_load_as(dtype, q.data, q_at) * attni_load_as(dtype, k.data, k_at);
+    for (int64_t d = 0; d < q->shape[3]; d++, q_at += q->stride[3], k_at += k->stride[3])
+        dot += attni_load_as(dtype, q->data, q_at) * attni_load_as(dtype, k->data, k_at);
     return dot;
 }
 
