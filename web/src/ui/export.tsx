@@ -1,20 +1,22 @@
 // export.tsx - what is seen, to take away: a picture, its numbers, and the command that gives the same.
-import { useState } from 'preact/hooks';
 import { bytesOf } from '../engine/bytes';
 import * as t from '../text/en';
 import { Copy } from './copy';
+import { type Drawing, paintOn, svgOf } from './drawing';
 
 export interface Table {
     columns: string[];
     rows: (string | number)[][];
 }
 
-interface ExportProps {
+/** An SVG of the page, or what is drawn on a canvas of it. */
+export type Picture = SVGSVGElement | Drawing;
+
+export interface ExportProps {
     /** Stem of the file names. */
     name: string;
     table: () => Table;
-    /** The element that is the picture: a canvas, or an SVG. */
-    picture?: () => HTMLCanvasElement | SVGSVGElement | null | undefined;
+    picture?: () => Picture | null | undefined;
     command?: string;
 }
 
@@ -39,26 +41,39 @@ export function jsonOf(table: Table): string {
     return JSON.stringify(rows, null, 1) + '\n';
 }
 
+const ground = () => getComputedStyle(document.body).backgroundColor;
+
 /** An SVG with the colours that its classes have on the page. */
-function standalone(svg: SVGSVGElement): string {
+function standalone(svg: SVGSVGElement): SVGSVGElement {
     const copy = svg.cloneNode(true) as SVGSVGElement;
-    copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
     const from = svg.querySelectorAll('*');
     copy.querySelectorAll('*').forEach((element, i) => {
         const style = getComputedStyle(from[i]!);
         for (const name of ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'font-size', 'font-family'])
             element.setAttribute(name, style.getPropertyValue(name));
     });
-    copy.style.background = getComputedStyle(document.body).backgroundColor;
-    return new XMLSerializer().serializeToString(copy);
+    copy.style.background = ground();
+    return copy;
 }
 
-type Picture = HTMLCanvasElement | SVGSVGElement;
+/** The drawing on the ground of the page. */
+function grounded({ width, height, paint }: Drawing): Drawing {
+    const paintAll: Drawing['paint'] = (pen) => {
+        pen.fillStyle = ground();
+        pen.fillRect(0, 0, width, height);
+        paint(pen);
+    };
+    return { width, height, paint: paintAll };
+}
+
+function svgText(picture: Picture): string {
+    return new XMLSerializer().serializeToString(picture instanceof SVGSVGElement ? standalone(picture) : svgOf(grounded(picture)));
+}
 
 /** The SVG in twice as many pixels as it has on the page. */
-async function drawn(svg: SVGSVGElement): Promise<HTMLCanvasElement> {
+async function enlarged(svg: SVGSVGElement): Promise<HTMLCanvasElement> {
     const image = new Image();
-    image.src = `data:image/svg+xml,${encodeURIComponent(standalone(svg))}`;
+    image.src = `data:image/svg+xml,${encodeURIComponent(svgText(svg))}`;
     await image.decode();
     const { width, height } = svg.getBoundingClientRect();
     const canvas = Object.assign(document.createElement('canvas'), { width: 2 * width, height: 2 * height });
@@ -66,25 +81,30 @@ async function drawn(svg: SVGSVGElement): Promise<HTMLCanvasElement> {
     return canvas;
 }
 
+function painted(drawing: Drawing): HTMLCanvasElement {
+    const canvas = document.createElement('canvas');
+    paintOn(canvas, grounded(drawing));
+    return canvas;
+}
+
 async function savePng(name: string, picture: Picture): Promise<void> {
-    const canvas = picture instanceof SVGSVGElement ? await drawn(picture) : picture;
+    const canvas = picture instanceof SVGSVGElement ? await enlarged(picture) : painted(picture);
     // not toBlob(): it waits for a frame, which may be long in coming where nothing moves
     save(`${name}.png`, new Blob([await bytesOf(canvas.toDataURL())], { type: 'image/png' }));
 }
 
+const saveSvg = (name: string, picture: Picture) => save(`${name}.svg`, new Blob([svgText(picture)], { type: 'image/svg+xml' }));
+
 export function Export(p: ExportProps) {
-    const [isSvg, setSvg] = useState(false); // known when it is opened
-    const withPicture = (act: (picture: Picture) => void) => () => {
+    const withPicture = (act: (name: string, picture: Picture) => unknown) => () => {
         const picture = p.picture?.();
-        if (picture) act(picture);
+        if (picture) act(p.name, picture);
     };
     return (
-        <details class="export" onToggle={() => setSvg(p.picture?.() instanceof SVGSVGElement)}>
+        <details class="export">
             <summary>{t.saving.title}</summary>
-            {p.picture && <button onClick={withPicture((picture) => void savePng(p.name, picture))}>PNG</button>}
-            {isSvg && (
-                <button onClick={withPicture((svg) => save(`${p.name}.svg`, new Blob([standalone(svg as SVGSVGElement)], { type: 'image/svg+xml' })))}>SVG</button>
-            )}
+            {p.picture && <button onClick={withPicture(savePng)}>PNG</button>}
+            {p.picture && <button onClick={withPicture(saveSvg)}>SVG</button>}
             <button onClick={() => save(`${p.name}.csv`, new Blob([csvOf(p.table())], { type: 'text/csv' }))}>CSV</button>
             <button onClick={() => save(`${p.name}.json`, new Blob([jsonOf(p.table())], { type: 'application/json' }))}>JSON</button>
             {p.command && <Copy text={() => p.command!} label={t.saving.command} done={t.saving.copied} title={p.command} />}

@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Colors, Range } from '../state/state';
 import { isDark, numeralOn, palette, placing, type Rgb } from './colors';
+import { type Drawing, paintOn, type Pen } from './drawing';
 import { useDark, useWidth } from './hooks';
 import { useShown } from './shown';
 
@@ -87,7 +88,7 @@ function cellImage(p: HeatmapProps, scale: Rgb[], place: (row: number, column: n
     return small;
 }
 
-export function paintCells(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
+export function paintCells(pen: Pen, p: HeatmapProps, at: Layout): void {
     const scale = palette(p.kind, p.colors ?? 'cividis', isDark());
     const place = placing(p.cell, p.columns.length, p.kind, p.range ?? 'absolute', p.max);
     pen.imageSmoothingEnabled = at.cell < 1; // several cells to a pixel
@@ -96,7 +97,7 @@ export function paintCells(pen: CanvasRenderingContext2D, p: HeatmapProps, at: L
 }
 
 function paintNumerals(
-    pen: CanvasRenderingContext2D,
+    pen: Pen,
     p: HeatmapProps,
     at: Layout,
     scale: ReturnType<typeof palette>,
@@ -115,7 +116,7 @@ function paintNumerals(
     }
 }
 
-export function paintHatching(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
+export function paintHatching(pen: Pen, p: HeatmapProps, at: Layout): void {
     if (!p.visible) return;
     pen.save();
     pen.beginPath();
@@ -138,7 +139,7 @@ export function paintHatching(pen: CanvasRenderingContext2D, p: HeatmapProps, at
     pen.restore();
 }
 
-function paintNames(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout): void {
+function paintNames(pen: Pen, p: HeatmapProps, at: Layout): void {
     const every = Math.max(1, Math.ceil(13 / at.cell));
     pen.fillStyle = css('--ink');
     pen.font = FONT;
@@ -161,7 +162,7 @@ function paintNames(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout):
     });
 }
 
-export function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: Layout, current: Place | null): void {
+export function paintMarks(pen: Pen, p: HeatmapProps, at: Layout, current: Place | null): void {
     const frame = (row: number, column: number, width: number, color: string, line: number) => {
         for (const [ink, size] of [[css('--ground'), line + 2], [color, line]] as const) { // seen on any colour
             pen.strokeStyle = ink;
@@ -174,33 +175,19 @@ export function paintMarks(pen: CanvasRenderingContext2D, p: HeatmapProps, at: L
     for (const place of [p.picked, current]) if (place) frame(place.row, place.column, 1, css('--ink'), 2);
 }
 
-/** A clear canvas of this size, to be drawn on in CSS pixels. */
-export function penOn(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
-    const ratio = window.devicePixelRatio || 1;
-    const size = { width: Math.round(width * ratio), height: Math.round(height * ratio) };
-    if (canvas.width !== size.width || canvas.height !== size.height) {
-        Object.assign(canvas, size);
-        Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
-    }
-    const pen = canvas.getContext('2d')!;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
-    return pen;
-}
-
-function paint(canvas: HTMLCanvasElement, p: HeatmapProps, at: Layout, current: Place | null): void {
-    const pen = penOn(canvas, at.width, at.height);
-    paintCells(pen, p, at);
-    paintHatching(pen, p, at);
-    paintNames(pen, p, at);
-    paintMarks(pen, p, at, current);
+function drawingOf(p: HeatmapProps, at: Layout, current: Place | null): Drawing {
+    const paint = (pen: Pen) => {
+        paintCells(pen, p, at);
+        paintHatching(pen, p, at);
+        paintNames(pen, p, at);
+        paintMarks(pen, p, at, current);
+    };
+    return { width: at.width, height: at.height, paint };
 }
 
 /** The picture alone, to be saved. */
-export function heatmapCanvas(p: HeatmapProps, room = 900): HTMLCanvasElement {
-    const canvas = document.createElement('canvas');
-    paint(canvas, p, layOut(p, room), null);
-    return canvas;
+export function heatmapDrawing(p: HeatmapProps, room = 900): Drawing {
+    return drawingOf(p, layOut(p, room), null);
 }
 
 /** How far each key moves. */
@@ -221,7 +208,7 @@ export function Heatmap(p: HeatmapProps) {
     const [current, setCurrent] = useState<Place | null>(null); // where the keyboard is
     const at = layOut(p, useWidth(box, 600));
 
-    useEffect(() => paint(canvas.current!, p, at, current));
+    useEffect(() => paintOn(canvas.current!, drawingOf(p, at, current)));
 
     const placeOf = (event: MouseEvent): Place | null => {
         const rect = canvas.current!.getBoundingClientRect();

@@ -5,8 +5,9 @@ import { SCALES, type Scale, type Sharpness, type Tensor } from '../../engine/ty
 import type { Colors } from '../../state/state';
 import * as t from '../../text/en';
 import { ColorBar } from '../../ui/color-bar';
+import type { Drawing, Pen } from '../../ui/drawing';
 import type { Table } from '../../ui/export';
-import { css, Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';
+import { css, Heatmap, heatmapDrawing, type HeatmapProps } from '../../ui/heatmap';
 import { say } from '../../ui/readout';
 import { Picture } from './picture';
 
@@ -57,28 +58,30 @@ function tableOf(found: Size[]): Table {
     return { columns: ['scaling', 'd_k', 'query', 'key', 'weight'], rows };
 }
 
-/** All maps on one canvas, with their names. */
-function sheet(found: Size[], colors: Colors): HTMLCanvasElement {
+/** All maps in one picture, with their names. */
+function sheet(found: Size[], colors: Colors): Drawing {
     const TITLE = 34;
-    const cells = SCALES.map((scale) => found.map((size) => heatmapCanvas(heatmap(size, scale, colors))));
-    const width = Math.max(...cells.flat().map((c) => c.width)) + 16;
-    const height = Math.max(...cells.flat().map((c) => c.height)) + TITLE;
-    const canvas = document.createElement('canvas');
-    canvas.width = width * SIZES.length;
-    canvas.height = height * SCALES.length;
-    const pen = canvas.getContext('2d')!;
-    pen.fillStyle = css('--ground');
-    pen.fillRect(0, 0, canvas.width, canvas.height);
-    pen.fillStyle = css('--ink');
-    pen.font = '12px system-ui, sans-serif';
-    cells.forEach((row, r) =>
-        row.forEach((map, c) => {
-            pen.fillText(`${t.cost.sharpness.scales[SCALES[r]!]}, d_k = ${found[c]!.d_k}`, c * width + 6, r * height + 14);
-            pen.fillText(note(found[c]!, SCALES[r]!), c * width + 6, r * height + 29);
-            pen.drawImage(map, c * width, r * height + TITLE);
-        }),
-    );
-    return canvas;
+    const maps = SCALES.map((scale) => found.map((size) => heatmapDrawing(heatmap(size, scale, colors))));
+    const width = Math.max(...maps.flat().map((map) => map.width)) + 16;
+    const height = Math.max(...maps.flat().map((map) => map.height)) + TITLE;
+    const paintMap = (pen: Pen, r: number, c: number) => {
+        pen.fillStyle = css('--ink');
+        pen.font = '12px system-ui, sans-serif';
+        pen.fillText(`${t.cost.sharpness.scales[SCALES[r]!]}, d_k = ${found[c]!.d_k}`, 6, 14);
+        pen.fillText(note(found[c]!, SCALES[r]!), 6, 29);
+        pen.translate(0, TITLE);
+        maps[r]![c]!.paint(pen);
+    };
+    const paint = (pen: Pen) =>
+        maps.forEach((row, r) =>
+            row.forEach((_, c) => {
+                pen.save();
+                pen.translate(c * width, r * height);
+                paintMap(pen, r, c);
+                pen.restore();
+            }),
+        );
+    return { width: width * SIZES.length, height: height * SCALES.length, paint };
 }
 
 export function MapsView({ seed, colors }: { seed: number; colors: Colors }) {

@@ -2,6 +2,7 @@
 // that gives the same, and the ways to take them away.
 import type { ComponentChildren } from 'preact';
 import type { Provenance } from '../../ui/badge';
+import type { Drawing } from '../../ui/drawing';
 import type { Table } from '../../ui/export';
 import { Foot } from '../../ui/foot';
 
@@ -11,7 +12,7 @@ interface PictureProps {
     command: string;
     table: () => Table;
     /** The chart in it, unless another is made. */
-    picture?: () => HTMLCanvasElement | SVGSVGElement | null;
+    picture?: () => Drawing;
     children: ComponentChildren;
 }
 

@@ -6,7 +6,7 @@ import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
 import { Foot } from '../../ui/foot';
-import { Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';
+import { Heatmap, heatmapDrawing, type HeatmapProps } from '../../ui/heatmap';
 import { FactorTable } from '../../ui/factors';
 import { Bars } from './bars';
 import { type Found, headsOff, type Side } from './look';
@@ -128,7 +128,7 @@ export function EntropyStrip({ scene, state, dark }: { scene: Scene; state: Stat
             <h3>{t.explore.entropy}</h3>
             <p class="quiet">{t.explore.entropyAbout(Math.log2(look.n))}</p>
             {useMemo(() => <Heatmap {...map} />, [map])}
-            <Foot from={scene.found.reader.from} name="attention-entropy" picture={() => heatmapCanvas(map)} table={() => ({
+            <Foot from={scene.found.reader.from} name="attention-entropy" picture={() => heatmapDrawing(map)} table={() => ({
                 columns: ['head', ...words.map((word, i) => `${i} ${word}`)],
                 rows: map.rows.map((name, r) => [name, ...rowOf(map.cell, look.n, r)]),
             })} />

@@ -4,8 +4,9 @@ import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';
+import { type Drawing, paintOn, type Pen } from '../../ui/drawing';
 import { Foot } from '../../ui/foot';
-import { type HeatmapProps, type Layout, paintCells, paintHatching, paintMarks, penOn } from '../../ui/heatmap';
+import { type HeatmapProps, type Layout, paintCells, paintHatching, paintMarks } from '../../ui/heatmap';
 import { useWidth } from '../../ui/hooks';
 import type { Side } from './look';
 import { Legend } from './map';
@@ -32,20 +33,22 @@ function mapOf({ side, state, focus }: HeadsProps, at: number): HeatmapProps {
     return { label: '', rows: side.words, columns: side.words, cell, visible, kind: 'weights', colors, range, pinnedRow: focus };
 }
 
-function paint(canvas: HTMLCanvasElement, p: HeadsProps, size: number, perRow: number): void {
+function drawingOf(p: HeadsProps, size: number, perRow: number): Drawing {
     const { n, weights } = p.side.look;
     const count = weights.shape[0]! * weights.shape[1]!;
     const rows = Math.ceil(count / perRow);
-    const pen = penOn(canvas, perRow * (size + GAP) - GAP, rows * (size + NAME + GAP) - GAP);
-    for (let i = 0; i < count; i++) {
-        const left = (i % perRow) * (size + GAP);
-        const top = Math.floor(i / perRow) * (size + NAME + GAP) + NAME;
-        const at: Layout = { cell: size / n, left, top, width: left + size, height: top + size };
-        const map = mapOf(p, i);
-        paintCells(pen, map, at);
-        paintHatching(pen, map, at);
-        paintMarks(pen, map, at, null);
-    }
+    const paint = (pen: Pen) => {
+        for (let i = 0; i < count; i++) {
+            const left = (i % perRow) * (size + GAP);
+            const top = Math.floor(i / perRow) * (size + NAME + GAP) + NAME;
+            const at: Layout = { cell: size / n, left, top, width: left + size, height: top + size };
+            const map = mapOf(p, i);
+            paintCells(pen, map, at);
+            paintHatching(pen, map, at);
+            paintMarks(pen, map, at, null);
+        }
+    };
+    return { width: perRow * (size + GAP) - GAP, height: rows * (size + NAME + GAP) - GAP, paint };
 }
 
 function pick(layer: number, head: number): void {
@@ -63,7 +66,8 @@ function Heads(p: HeadsProps) {
     const room = useWidth(box, 600);
     const perRow = Math.max(1, Math.min(heads, Math.floor((room + GAP) / (LEAST + GAP))));
     const size = Math.max(LEAST, Math.min(Math.floor((room + GAP) / perRow) - GAP, LARGEST));
-    useEffect(() => paint(canvas.current!, p, size, perRow));
+    const drawing = drawingOf(p, size, perRow);
+    useEffect(() => paintOn(canvas.current!, drawing));
     const { layer, head } = p.state;
     return (
         <figure class="heads" data-map={p.id}>
@@ -82,7 +86,7 @@ function Heads(p: HeadsProps) {
                 ))}
             </div>
             <Legend kind="weights" state={p.state} max={undefined} hasMasked={p.side.look.visible.includes(0)} />
-            <Foot from={p.from} name={`attention-heads-${p.id}`} picture={() => canvas.current} table={() => ({
+            <Foot from={p.from} name={`attention-heads-${p.id}`} picture={() => drawing} table={() => ({
                 columns: ['layer', 'head', 'query', 'key', 'weight'],
                 rows: Array.from(weights.data, (w, at) => {
                     const h = Math.floor(at / (n * n));

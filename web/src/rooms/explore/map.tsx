@@ -8,7 +8,7 @@ import { ColorBar } from '../../ui/color-bar';
 import { Choice, optionsOf } from '../../ui/controls';
 import type { Table } from '../../ui/export';
 import { Foot } from '../../ui/foot';
-import { Heatmap, heatmapCanvas, type HeatmapProps } from '../../ui/heatmap';
+import { Heatmap, heatmapDrawing, type HeatmapProps } from '../../ui/heatmap';
 import { show } from '../../ui/numerals';
 import type { Side } from './look';
 import { differenceOf, endsOf, largest, type Matrix, ranked } from './numbers';
@@ -93,7 +93,7 @@ function Figure(p: { id: string; title: string; map: HeatmapProps; state: State;
             <Heatmap {...p.map} />
             <Legend kind={p.map.kind} state={p.state} max={max} hasMasked={hasMasked} />
             <Top map={p.map} />
-            <Foot from={p.from} name={`attention-${p.id}`} picture={() => heatmapCanvas(last.current)} command={p.command}
+            <Foot from={p.from} name={`attention-${p.id}`} picture={() => heatmapDrawing(last.current)} command={p.command}
                 table={() => weightTable(p.map.rows, p.map.columns, p.map.cell, p.map.visible)} />
         </figure>
     );

@@ -8,9 +8,10 @@ import { Formula } from '../../teach/math';
 import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';
 import { ColorBar } from '../../ui/color-bar';
+import type { Drawing } from '../../ui/drawing';
 import type { Table } from '../../ui/export';
 import { Foot } from '../../ui/foot';
-import { heatmapCanvas } from '../../ui/heatmap';
+import { heatmapDrawing } from '../../ui/heatmap';
 import { say } from '../../ui/readout';
 import { commandOf } from './command';
 import { Detail } from './detail';
@@ -112,10 +113,10 @@ function provenanceOf(state: State, work: Work): Provenance {
     return work.example ? { kind: 'document', name: work.example.name } : { kind: 'random', seed: state.seed };
 }
 
-function pictureOf(view: View): HTMLCanvasElement {
+function pictureOf(view: View): Drawing {
     const { rows, columns, cell, kind, visible, title } = view;
     const form = formOf(cell, kind === 'weights' ? 4 : 0);
-    return heatmapCanvas({ label: title, rows, columns, cell, kind, number: (x) => show(x, form), ...(visible && { visible }) });
+    return heatmapDrawing({ label: title, rows, columns, cell, kind, number: (x) => show(x, form), ...(visible && { visible }) });
 }
 
 function edit(work: Work, view: View, at: Cell, value: number): void {

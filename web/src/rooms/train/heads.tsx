@@ -4,7 +4,9 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { TaskExample } from '../../engine/types';
 import type { Colors } from '../../state/state';
 import * as t from '../../text/en';
-import { css, type HeatmapProps, type Layout, paintCells, paintHatching, penOn } from '../../ui/heatmap';
+import { type Drawing, paintOn, type Pen } from '../../ui/drawing';
+import { Export, type ExportProps } from '../../ui/export';
+import { css, type HeatmapProps, type Layout, paintCells, paintHatching } from '../../ui/heatmap';
 import { useDark, useWidth } from '../../ui/hooks';
 import { useShown } from '../../ui/shown';
 import { headOf, type Question, rowOf, share } from './picture';
@@ -23,6 +25,7 @@ interface HeadsProps {
     question: Question;
     picture: Picture;
     colors: Colors;
+    saved: Omit<ExportProps, 'picture'>;
     onOpen: (head: number) => void;
 }
 
@@ -37,7 +40,8 @@ interface Plan {
 /** As many heads beside each other as leaves cells that can be seen. */
 function planOf(heads: number, words: string[], room: number): Plan {
     const n = words.length;
-    const longest = Math.min(10 + LETTER * Math.max(...words.map((word) => word.length)), LONGEST_NAME);
+    const letters = Math.max(...words.map((word) => word.length));
+    const longest = Math.min(Math.ceil(10 + LETTER * letters), LONGEST_NAME); // whole, so that cells have sharp edges
     let perRow = heads;
     const cellFor = (names: number) => Math.floor(((room - (perRow - 1) * GAP) / perRow - names - 2) / n);
     for (let rows = 2; perRow > 1 && cellFor(0) < SMALLEST; rows++) perRow = Math.ceil(heads / rows);
@@ -46,7 +50,7 @@ function planOf(heads: number, words: string[], room: number): Plan {
     return { cell, perRow, names, width: names + cell * n + 2, height: names + cell * n + 2 };
 }
 
-function paintNames(pen: CanvasRenderingContext2D, p: HeadsProps, at: Layout): void {
+function paintNames(pen: Pen, p: HeadsProps, at: Layout): void {
     pen.font = '11px system-ui, sans-serif';
     pen.textBaseline = 'middle';
     p.example.words.forEach((word, i) => {
@@ -64,7 +68,7 @@ function paintNames(pen: CanvasRenderingContext2D, p: HeadsProps, at: Layout): v
 }
 
 /** Marks the row that asks, to be seen on dark and on bright cells. */
-function frameRow(pen: CanvasRenderingContext2D, row: number, n: number, at: Layout): void {
+function frameRow(pen: Pen, row: number, n: number, at: Layout): void {
     for (const [color, width] of [['--ground', 4], ['--accent', 2]] as const) {
         pen.strokeStyle = css(color);
         pen.lineWidth = width;
@@ -72,7 +76,7 @@ function frameRow(pen: CanvasRenderingContext2D, row: number, n: number, at: Lay
     }
 }
 
-function paintHead(pen: CanvasRenderingContext2D, p: HeadsProps, plan: Plan, head: number): void {
+function paintHead(pen: Pen, p: HeadsProps, plan: Plan, head: number): void {
     const { look } = p.picture;
     const left = (head % plan.perRow) * (plan.width + GAP) + plan.names + 1;
     const top = Math.floor(head / plan.perRow) * (plan.height + GAP) + plan.names + 1;
@@ -92,10 +96,12 @@ function paintHead(pen: CanvasRenderingContext2D, p: HeadsProps, plan: Plan, hea
     if (plan.names) paintNames(pen, p, at);
 }
 
-function paint(canvas: HTMLCanvasElement, p: HeadsProps, plan: Plan, heads: number): void {
+function drawingOf(p: HeadsProps, plan: Plan, heads: number): Drawing {
     const rows = Math.ceil(heads / plan.perRow);
-    const pen = penOn(canvas, plan.perRow * (plan.width + GAP) - GAP, rows * (plan.height + GAP) - GAP);
-    for (let head = 0; head < heads; head++) paintHead(pen, p, plan, head);
+    const paint = (pen: Pen) => {
+        for (let head = 0; head < heads; head++) paintHead(pen, p, plan, head);
+    };
+    return { width: plan.perRow * (plan.width + GAP) - GAP, height: rows * (plan.height + GAP) - GAP, paint };
 }
 
 function Head({ head, ...p }: HeadsProps & { head: number }) {
@@ -120,7 +126,8 @@ export function Heads(p: HeadsProps) {
     const heads = look.weights.shape[1]!;
     const plan = planOf(heads, p.example.words, room);
     useDark(); // draws again when the theme changes
-    useEffect(() => paint(canvas.current!, p, plan, heads));
+    const drawing = drawingOf(p, plan, heads);
+    useEffect(() => paintOn(canvas.current!, drawing));
     const click = (event: MouseEvent) => {
         const rect = canvas.current!.getBoundingClientRect();
         const column = Math.floor((event.clientX - rect.left) / (plan.width + GAP));
@@ -128,13 +135,16 @@ export function Heads(p: HeadsProps) {
         if (head < heads) p.onOpen(head);
     };
     return (
-        <div class="heads" ref={box}>
-            <canvas ref={canvas} aria-hidden="true" onClick={click} />
-            <div class="names" style={{ gridTemplateColumns: `repeat(${plan.perRow}, ${plan.width}px)` }}>
-                {Array.from({ length: heads }, (_, h) => (
-                    <Head key={h} {...p} head={h} />
-                ))}
+        <>
+            <div class="heads" ref={box}>
+                <canvas ref={canvas} aria-hidden="true" onClick={click} />
+                <div class="names" style={{ gridTemplateColumns: `repeat(${plan.perRow}, ${plan.width}px)` }}>
+                    {Array.from({ length: heads }, (_, h) => (
+                        <Head key={h} {...p} head={h} />
+                    ))}
+                </div>
             </div>
-        </div>
+            <Export {...p.saved} picture={() => drawing} />
+        </>
     );
 }

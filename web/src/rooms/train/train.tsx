@@ -9,7 +9,7 @@ import { store } from '../../state/store';
 import * as t from '../../text/en';
 import { Badge, type Provenance } from '../../ui/badge';
 import { ColorBar } from '../../ui/color-bar';
-import { Export, save, type Table } from '../../ui/export';
+import { save, type Table } from '../../ui/export';
 import { say } from '../../ui/readout';
 import { Experiments, SettingsPanel } from './controls';
 import { CurvesView } from './curves';
@@ -118,12 +118,11 @@ function Pictures(p: ShownProps) {
     const question = questionOf(p);
     const layers = picture.look.weights.shape[0]!;
     const open = (layer: number, head: number) => void openInExplore(example, question.at, layer, head);
-    const id = (l: number) => `train-layer-${l + 1}`;
     return (
         <>
             <div class="layers">
                 {Array.from({ length: layers }, (_, l) => (
-                    <section key={l} id={id(l)} class="panel">
+                    <section key={l} id={`train-layer-${l + 1}`} class="panel">
                         <div class="head">
                             <h3>{t.train.heads.title(l + 1)}</h3>
                             <Badge from={provenance(picture.step)} />
@@ -135,12 +134,11 @@ function Pictures(p: ShownProps) {
                             picture={picture}
                             colors={state.explore.colors}
                             onOpen={(head) => open(l, head)}
-                        />
-                        <Export
-                            name={`train-${state.train.task}-layer-${l + 1}`}
-                            command={commandOf(state)}
-                            table={() => weightsTable(example, picture)}
-                            picture={() => document.querySelector<HTMLCanvasElement>(`#${id(l)} canvas`)}
+                            saved={{
+                                name: `train-${state.train.task}-layer-${l + 1}`,
+                                command: commandOf(state),
+                                table: () => weightsTable(example, picture),
+                            }}
                         />
                     </section>
                 ))}
