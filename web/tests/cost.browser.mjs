@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { matrices, show, state } from './support.mjs';
+import { matrices, settle, show, state } from './support.mjs';
 
 const FIELDS = { pairs: 'pairs', flops: 'flops', backwardFlops: 'flops_backward', denseBytes: 'bytes_dense', bytes: 'bytes_io' };
 const NAMES = { sqrt: ['scaled', 'divided by √d_k'], none: ['unscaled', 'not scaled'], dk: ['by_d_k', 'divided by d_k'] };
@@ -108,6 +108,7 @@ export async function sliders_by_keyboard({ page, base }) {
     for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight'); // four parts of a doubling
     await page.waitForFunction(() => document.querySelector('[data-count=pairs]').value === String(8192 ** 2));
     assert.equal((await state(page)).cost.n, 8192);
+    await settle(page); // the URL follows at most ten times a second
     assert.match(page.url(), /cost\.n=8192/);
     await page.getByLabel('Causal mask').check();
     await page.waitForSelector('[data-count=visiblePairs]');

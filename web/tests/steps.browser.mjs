@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { matrices, settle, show, TOLERANCE } from './support.mjs';
+import { matrices, settle, show, state, TOLERANCE } from './support.mjs';
 
 const PARTS = { S: 'scores', 'S scaled': 'scaled', 'S masked': 'masked', A: 'weights', O: 'output' }; // others: in small letters
 
@@ -153,7 +153,7 @@ export async function numbers_are_changed_by_hand({ page, base, attn }) {
     await page.waitForFunction(() => location.hash.includes('w_q%3A0%2C0%3D1.02'));
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Undo' }).click(); // both presses at once, unless the machine was slow
-    if (page.url().includes('w_q%3A0%2C0')) await page.getByRole('button', { name: 'Undo' }).click();
+    if ((await state(page)).steps.edits.includes('w_q:0,0')) await page.getByRole('button', { name: 'Undo' }).click();
     await page.waitForFunction(() => !location.hash.includes('w_q%3A0%2C0'));
     await page.getByRole('button', { name: 'Reset' }).click();
     await page.waitForFunction(() => !document.querySelector('td.edited'));
