@@ -13,7 +13,7 @@ enum { MAX_KINDS = 6, MAX_SEEDS = 100, STUDY_EVERY = 50 };
 /* A kind of run: what differs from the defaults of whois. */
 typedef struct kind {
     const char *name;
-    lab_scaling scale;
+    lab_scaling scale;  /* LAB_SCALINGS: as the command is told */
     int64_t layers, dk; /* 0: default */
     bool causal;
     double temperature; /* 0: default */
@@ -30,8 +30,7 @@ static const study studies[] = {
     {.name = "layers",
      .question = "Does whois need two layers?",
      .steps = 2000,
-     .kinds = {{"1 layer", LAB_SCALE_SQRT, .layers = 1},
-               {"2 layers", LAB_SCALE_SQRT, .layers = 2}}},
+     .kinds = {{"1 layer", LAB_SCALINGS, .layers = 1}, {"2 layers", LAB_SCALINGS, .layers = 2}}},
     {.name = "scaling",
      .question = "What does the scale of the scores do at d_k 16 and 128?",
      .steps = 1200,
@@ -50,8 +49,8 @@ static const study studies[] = {
     {.name = "causal",
      .question = "Can whois be solved at \"it\" when no token sees a later one?",
      .steps = 1200,
-     .kinds = {{"every token sees all", LAB_SCALE_SQRT, .causal = false},
-               {"causal", LAB_SCALE_SQRT, .causal = true}}},
+     .kinds = {{"every token sees all", LAB_SCALINGS, .causal = false},
+               {"causal", LAB_SCALINGS, .causal = true}}},
 };
 enum { N_STUDIES = sizeof studies / sizeof *studies };
 
@@ -87,7 +86,7 @@ static train_options options_of(const train_options *o, const study *s, const ki
     if (k->temperature > 0) run.temperature = k->temperature;
     if (!run.steps) run.steps = s->steps;
     run.causal = run.causal || k->causal;
-    run.scale = k->scale;
+    if (k->scale != LAB_SCALINGS) run.scale = k->scale;
     return run;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sentence.h - a sentence of one's own as a problem: words, and seeded random embeddings and weights
- * that show the arithmetic, not meaning. Called by: cli/trace*, web/engine. Tests: tests/lab/test_steps.c */
+ * that show the arithmetic, not meaning. Called by: cli/trace*, web/engine.
+ * Tests: tests/lab/test_steps.c */
 #ifndef LAB_SENTENCE_H
 #define LAB_SENTENCE_H
 

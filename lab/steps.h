@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steps.h - attention step by step with every number kept: inputs, projections, scores, weights,
  * outputs of the heads, concatenation, W_O. For looking, so sizes are limited; the engine computes,
- * in double precision. Called by: examples, sentence, cli/trace*, web/engine. Tests: tests/lab/test_steps.c */
+ * in double precision. Called by: examples, sentence, cli/trace*, web/engine.
+ * Tests: tests/lab/test_steps.c */
 #ifndef LAB_STEPS_H
 #define LAB_STEPS_H
 

@@ -36,7 +36,7 @@ static void place_attention(cursor *c, const attni_run *run, int64_t n_q, attni_
 /* The fields of values that gradients do not have stay NULL there. */
 static void place_layer(cursor *c, const attni_run *run, int64_t l, attni_layer_taps *taps,
                         bool is_value) {
-    const bool is_last = l + 1 == run->config.layers;
+    const bool is_last = attni_is_last(run, l);
     const int64_t n_left = is_last ? run->n_asked : run->n, left = run->B * n_left;
     const int64_t rows = run->B * run->n, d = run->config.d, d_hidden = run->config.d_hidden;
     taps->residual = carve(c, rows, d);

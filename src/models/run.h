@@ -5,6 +5,11 @@
 
 #include "models/transformer.h"
 
+/* Nothing reads the rows that leave the last layer but those that are asked: it has no others. */
+static inline bool attni_is_last(const attni_run *run, int64_t l) {
+    return l + 1 == run->config.layers;
+}
+
 /* The attention layer that a model's configuration means. */
 attni_mha_config R(run_mha_config)(const attni_model_config *config);
 

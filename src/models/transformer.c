@@ -30,17 +30,14 @@ static size_t bytes_of(const pass *p, int64_t rows) {
 
 static int64_t rows_asked(const pass *p) { return p->text->B * p->text->n_asked; }
 
-/* Nothing reads the rows that leave the last layer but those that are asked: it has no others. */
-static bool is_last(const attni_run *run, int64_t l) { return l + 1 == run->config.layers; }
-
 /* The rows that leave the attention of layer l, and all behind it. */
 static int64_t rows_left(const pass *p, int64_t l) {
-    return is_last(p->run, l) ? rows_asked(p) : rows_of(p);
+    return attni_is_last(p->run, l) ? rows_asked(p) : rows_of(p);
 }
 
 /* What leaves layer l: the residual that enters the next one. */
 static real *after(const attni_run *run, const attni_taps *taps, int64_t l) {
-    return is_last(run, l) ? taps->residual : taps->layer[l + 1].residual;
+    return attni_is_last(run, l) ? taps->residual : taps->layer[l + 1].residual;
 }
 
 /* ------------------------------------------------------------------------ layers from parameters */
@@ -111,7 +108,7 @@ static attni_mha_input mha_input(const attni_run *run, const attni_text *text, i
     attni_mha_input input = {.B = text->B, .n_q = text->n, .n_k = text->n, .x = taps->normed_1};
     if (text->visible)
         input.mask = attn_tensor_bhsd(text->visible, ATTN_BOOL, text->B, 1, text->n, text->n);
-    if (!is_last(run, l)) return input;
+    if (!attni_is_last(run, l)) return input;
     input.n_q = text->n_asked;
     input.first_query = text->first_asked;
     input.x = taps->asking;
@@ -153,12 +150,6 @@ static void add_picked(const pass *p, const real *from, real *rows) {
         R(add_to)(n * d, from + b * n * d, asked_in(p, rows, b));
 }
 
-/* sum = a + b, each (rows, d) */
-static void add(const pass *p, int64_t rows, const real *a, const real *b, real *sum) {
-    memcpy(sum, a, bytes_of(p, rows));
-    R(add_to)(rows * p->run->config.d, b, sum);
-}
-
 /* ------------------------------------------------------------------------------------- forward */
 
 static attn_status embed(const pass *p, real *x) {
@@ -181,14 +172,13 @@ static attn_status forward_attention(const pass *p, int64_t l) {
     const attni_mha_params params = mha_params(&p->run->parameters, l, (real *)p->weights);
     const attni_mha attention = {&config, &params, &input, &taps->attention};
     R(norm_forward)(&norm, rows_of(p), taps->residual, taps->normed_1, &saved);
-    if (is_last(p->run, l)) pick(p, taps->normed_1, taps->asking);
+    if (attni_is_last(p->run, l)) pick(p, taps->normed_1, taps->asking);
     ATTN_TRY(R(mha_forward)(p->ctx, &attention, taps->attended, p->err));
-    if (is_last(p->run, l)) {
+    if (attni_is_last(p->run, l))
         pick(p, taps->residual, taps->middle);
-        R(add_to)(rows_asked(p) * p->run->config.d, taps->attended, taps->middle);
-    } else {
-        add(p, rows_of(p), taps->residual, taps->attended, taps->middle);
-    }
+    else
+        memcpy(taps->middle, taps->residual, bytes_of(p, rows_of(p)));
+    R(add_to)(rows_left(p, l) * p->run->config.d, taps->attended, taps->middle);
     return ATTN_OK;
 }
 
@@ -203,7 +193,9 @@ static attn_status forward_mlp(const pass *p, int64_t l) {
     const attni_mlp_pass mlp_pass = mlp_pass_of(p, l);
     R(norm_forward)(&norm, rows_left(p, l), taps->middle, taps->normed_2, &saved);
     ATTN_TRY(R(mlp_forward)(p->ctx, &mlp, &mlp_pass, p->err));
-    add(p, rows_left(p, l), taps->middle, taps->fed, after(run, &run->value, l));
+    real *next = after(run, &run->value, l);
+    memcpy(next, taps->middle, bytes_of(p, rows_left(p, l)));
+    R(add_to)(rows_left(p, l) * run->config.d, taps->fed, next);
     return ATTN_OK;
 }
 
@@ -250,7 +242,7 @@ attn_args R(transformer_attention)(const attni_run *run, const attni_text *text,
     const attni_mha_params none = {0};
     const attni_mha attention = {&config, &none, &input, &run->value.layer[layer].attention};
     attn_args args = R(mha_args)(&attention);
-    if (is_last(run, layer)) return args;
+    if (attni_is_last(run, layer)) return args;
     args.q = asked_of(args.q, text, sizeof(real));
     args.offset = text->first_asked;
     if (text->visible) args.mask = asked_of(args.mask, text, 1);
@@ -341,7 +333,7 @@ static attn_status backward_attention(const pass *p, int64_t l) {
                                           .dgain = inner_gradient(p, l, ATTNI_L_NORM_1_GAIN),
                                           .dbias = inner_gradient(p, l, ATTNI_L_NORM_1_BIAS)};
     ATTN_TRY(R(mha_backward)(p->ctx, &attention, d->middle, &through_attention, p->err));
-    if (is_last(p->run, l))
+    if (attni_is_last(p->run, l))
         unpick(p, d);
     else
         memcpy(d->residual, d->middle, bytes_of(p, rows_of(p)));

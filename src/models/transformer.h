@@ -52,7 +52,8 @@ typedef struct attni_run {
     real *memory;
 } attni_run;
 
-/* Room for texts of up to B times n tokens, n_asked of each text asked. n <= config->length. Errors: VALUE, OVERFLOW, MEMORY; *run is then empty. */
+/* Room for texts of up to B times n tokens, n_asked of each asked. n <= config->length. Errors:
+ * VALUE, OVERFLOW, MEMORY; *run is then empty. */
 attn_status R(run_create)(const attni_model_config *config, const attni_text *largest,
                           attni_run *run, attn_error *err);
 void R(run_free)(attni_run *run);
@@ -71,8 +72,8 @@ attn_status R(transformer_forward)(attn_ctx *ctx, attni_run *run, const real *we
 attn_status R(transformer_backward)(attn_ctx *ctx, attni_run *run, const real *weights,
                                     const attni_text *text, real *dweights, attn_error *err);
 
-/* The attention problem of one layer after forward, its queries the asked tokens, for attn_inspect():
- * scores, weights, entropy. Views of the run and of text->visible. */
+/* The attention problem of one layer after forward, its queries the asked tokens: for
+ * attn_inspect(). Views of the run and of text->visible. */
 attn_args R(transformer_attention)(const attni_run *run, const attni_text *text, int64_t layer);
 
 #endif

@@ -104,6 +104,8 @@ class Train(CliTest):
         study = self.run_json("train", "--study", "causal", "--seeds", "1", "--steps", "10")
         self.assertEqual([kind["kind"] for kind in study["kinds"]], ["every token sees all", "causal"])
         self.assertEqual(study["kinds"][0]["runs"][0]["seed"], 1)
+        unscaled = self.run_json("train", "--study", "causal", "--seeds", "1", "--steps", "10", "--scale", "none")
+        self.assertNotEqual(*(s["kinds"][0]["runs"][0]["fingerprint"] for s in (study, unscaled)))
 
 
 class Files(CliTest):

@@ -1,7 +1,8 @@
 // frame.browser.mjs - what holds in every room: tabs, the URL, undo, themes, sharing, the skip link, isolation,
 // memory over many changes of the model, and the page in one file without a network.
 import assert from 'node:assert/strict';
-import { follow, load, matrices, newPage, ROOMS, settle, show, SINGLE, state } from './support.mjs';
+import { readFileSync } from 'node:fs';
+import { follow, load, matrices, newPage, RELAXED, ROOMS, settle, show, SINGLE, state } from './support.mjs';
 
 const roomOf = async (page) => (await state(page)).room;
 
@@ -39,6 +40,15 @@ export async function rooms_come_ahead_and_open_offline({ page, base }) {
     }
     await page.keyboard.press('?');
     await page.waitForSelector('dialog.help');
+}
+
+/** Chromium can run the relaxed one, and needs no other. */
+export async function the_fastest_engine_that_runs_is_loaded({ page, base }) {
+    const engines = [];
+    page.on('response', (answer) => answer.url().endsWith('.wasm') && engines.push(answer.body()));
+    await show(page, base, 'steps');
+    assert.equal(engines.length, 1);
+    assert.ok((await engines[0]).equals(readFileSync(RELAXED)), 'the relaxed engine');
 }
 
 export async function a_lost_room_is_told({ base, browser }) {

@@ -17,6 +17,7 @@ const THEMES = ['light', 'dark'];
 export const ATTN = process.env.ATTN ?? join(root, 'build/release/cli/attn');
 export const DIST = join(root, 'web/dist');
 export const MODELS = join(root, 'build/web/models');
+export const RELAXED = join(root, 'build/web-relaxed/engine.wasm');
 export const TOLERANCE = 1e-5; // of a displayed number
 export const SINGLE = pathToFileURL(join(DIST, 'single/attention-lab.html')).href;
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell'; // Chromium without the windows: two thirds of the work

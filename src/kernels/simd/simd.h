@@ -6,6 +6,8 @@
 #ifndef ATTNI_SIMD_H
 #define ATTNI_SIMD_H
 
+#include "core/base.h"
+
 #include <float.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +56,7 @@ typedef int64_t real_int;
 /* VBYTES comes from the ISA header. */
 #define VL ((int)(VBYTES / sizeof(real)))
 
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE ATTNI_INLINE
 #ifdef ATTNI_SMALL
 #define UNROLL
 #define UNROLL_4
