@@ -136,6 +136,9 @@ bool problem_run(problem *p, attn_ctx *ctx);
 /* Takes the bytes as they are now for the ones that a run must keep. */
 void problem_remember(problem *p);
 
+/* Says in p->text what p is; called again by whatever changes it. */
+void problem_describe(problem *p);
+
 /* Adds dout and room for the wanted gradients, filled with NaN. Values of dout do not depend on the
  * layout; dbias is f32 or f64, in strides of its own, some of which make elements share memory. */
 bool problem_make_backward(problem *p, unsigned wanted);
