@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attend.c - `attn attend MODEL "sentence"`: what a trained model answers and where it looks.
  * Tests: tests/cli/test_train.py */
-#include "look.h"
-#include "models/task.h"
-#include "scale_option.h"
+#include "lab/learning/task.h"
+#include "shared/scale_option.h"
+#include "train/look.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* commands.c - the table of subcommands and the way from argv to one of them.
- * Called by: main.c, help.c and the fuzzers. Tests: tests/cli/test_cli.py */
-#include "options.h"
-#include "out.h"
+ * Tests: tests/cli/test_cli.py */
+#include "shared/options.h"
+#include "shared/out.h"
 
 #include <string.h>
 

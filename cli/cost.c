@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cost.c - `attn cost`: what a problem would take, counted and not computed.
  * Tests: tests/cli/test_cli.py */
-#include "options.h"
-#include "out.h"
-#include "pattern.h"
+#include "run/pattern_option.h"
+#include "shared/options.h"
+#include "shared/out.h"
 
 #include <string.h>
 
@@ -190,7 +190,7 @@ static attn_status count(const cost_options *o, attn_args *args, attn_cost_info 
                          attn_error *error) {
     attn_ctx_options wish;
     attn_ctx *ctx = NULL;
-    attn_mask *mask = NULL;
+    attn_pattern *mask = NULL;
     attn_ctx_options_init(&wish);
     wish.threads = (int)o->threads;
     attn_status status = attn_ctx_create(&wish, &ctx, error);
@@ -205,7 +205,7 @@ static attn_status count(const cost_options *o, attn_args *args, attn_cost_info 
         *threads = attn_ctx_threads(ctx);
         status = attn_cost(ctx, args, cost, error);
     }
-    attn_mask_destroy(mask);
+    attn_pattern_destroy(mask);
     attn_ctx_destroy(ctx);
     return status;
 }

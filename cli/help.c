@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* help.c - `attn` without arguments, `attn help [CMD]`, and the help text of a command, made
  * from its table of options. Tests: tests/cli/test_cli.py */
-#include "options.h"
-#include "out.h"
+#include "shared/options.h"
+#include "shared/out.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* info.c - `attn info`: the machine, the instruction sets of this build, and what a run would use.
  * Tests: tests/cli/test_cli.py */
-#include "options.h"
-#include "out.h"
+#include "shared/options.h"
+#include "shared/out.h"
 
 #include <stdlib.h>
 

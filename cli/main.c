@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the attn command: signals, the command, and a last look at standard output.
  * Tests: tests/cli/test_cli.py */
-#include "cli.h"
-#include "lab/outfile.h"
-#include "out.h"
+#include "lab/support/outfile.h"
+#include "shared/cli.h"
+#include "shared/out.h"
 
 #include <errno.h>
 #include <signal.h>

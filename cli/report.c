@@ -3,8 +3,8 @@
  * Tests: tests/cli/test_report.py */
 #include "lab/report/report.h"
 
-#include "options.h"
-#include "out.h"
+#include "shared/options.h"
+#include "shared/out.h"
 
 #include <string.h>
 #include <unistd.h>

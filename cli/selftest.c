@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* selftest.c - `attn selftest`: the library's own checks, one line each.
  * Tests: tests/cli/test_cli.py */
-#include "options.h"
-#include "out.h"
+#include "shared/options.h"
+#include "shared/out.h"
 
 typedef struct selftest_options {
     cli_common common;

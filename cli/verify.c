@@ -4,7 +4,7 @@
  * Tests: tests/cli/test_verify.py, tests/cli/test_verify_record.c */
 #include "verify.h"
 
-#include "out.h"
+#include "shared/out.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #define CLI_VERIFY_H
 
 #include "lab/claim.h"
-#include "options.h"
+#include "shared/options.h"
 
 typedef struct verify_options {
     cli_common common;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify_print.c - the rows of `attn verify` as a table for people, as Markdown and as JSON.
- * Called by: verify.c. Touches: standard output. Tests: tests/cli/test_verify.py */
-#include "out.h"
+ * Touches: standard output. Tests: tests/cli/test_verify.py */
+#include "shared/out.h"
 #include "verify.h"
 
 #include <string.h>

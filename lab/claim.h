@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* claim.h - the form of a statement of the documents and its test. Two kinds share it: worked numbers
- * (SPEC c) and claims C-1 .. C-50 (SPEC b). Called by: cli/verify.c, report (corrections page).
+ * (SPEC c) and claims C-1 .. C-50 (SPEC b).
  * Tests: tests/lab/test_claims.c */
 #ifndef LAB_CLAIM_H
 #define LAB_CLAIM_H

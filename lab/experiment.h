@@ -2,13 +2,13 @@
 /* experiment.h - the form every experiment fills in: a question, how it is asked, the numbers, the
  * picture, and what the numbers say. measure() computes and draws nothing; draw() and judge() read
  * only what measure() left in the tables, so every picture and sentence can be checked against the
- * CSV beside it. Called by: report. Tests: tests/lab */
+ * CSV beside it. Tests: tests/lab */
 #ifndef LAB_EXPERIMENT_H
 #define LAB_EXPERIMENT_H
 
 #include "attn/attn.h"
-#include "data.h"
 #include "plot/plot.h"
+#include "support/data.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** attn.h - exact scaled dot-product attention on CPUs. This header is the manual.
  *
- *  Ten lines that work (compiled as tests/unit/example.c):
+ *  Ten lines that work (compiled as tests/abi/example.c):
  *
  *      attn_ctx *ctx;
  *      attn_ctx_create(NULL, &ctx, NULL);                       // one thread, best instruction set
@@ -27,10 +27,10 @@
  *
  *  Ownership words: a function "borrows" (for the call), "keeps" (until destroy) or "gives" (the
  *  caller destroys). Threads: one call per context at a time; different contexts are independent;
- *  masks and input tensors are only read.
+ *  patterns and input tensors are only read.
  *
  *  Contents:  1 status    2 tensors   3 the question (attn_args)   4 context   5 forward
- *             6 backward  7 inspect   8 masks    9 merging partial results
+ *             6 backward  7 inspect   8 patterns 9 merging partial results
  *             10 planning and cost    11 trust: oracle and self-test   12 small helpers */
 #ifndef ATTN_ATTN_H
 #define ATTN_ATTN_H
@@ -129,7 +129,7 @@ ATTN_API attn_tensor attn_tensor_bshd(const void *data, attn_dtype dtype, int64_
 
 /* ------------------------------------------------------------------------------- 3 the question */
 
-typedef struct attn_mask attn_mask; /* section 8 */
+typedef struct attn_pattern attn_pattern; /* section 8 */
 
 /** Everything that defines one attention problem. Fill with attn_args_init(), then set q, k, v and
  *  what differs from the defaults.
@@ -172,9 +172,9 @@ typedef struct attn_args {
 
     /* Masks. The key dimension m may be shorter than n_k: the keys from m on are masked. Batch,
      * heads and rows broadcast when they are 1. Any strides, also in the key dimension. */
-    attn_tensor mask;         /* (B|1, H|1, n_q|1, m) ATTN_BOOL, true = may attend; optional */
-    attn_tensor bias;         /* (B|1, H|1, n_q|1, m) any float dtype; -inf masks; optional */
-    const attn_mask *pattern; /* (n_q, n_k) from section 8, the same for all batches and heads */
+    attn_tensor mask;            /* (B|1, H|1, n_q|1, m) ATTN_BOOL, true = may attend; optional */
+    attn_tensor bias;            /* (B|1, H|1, n_q|1, m) any float dtype; -inf masks; optional */
+    const attn_pattern *pattern; /* (n_q, n_k) from section 8, the same for all batches and heads */
 
     /* Padded batches: rows from len_q[b] on see nothing, keys from len_k[b] on are never read. */
     const int64_t *len_q; /* (B) or NULL */
@@ -380,74 +380,78 @@ ATTN_API void attn_inspection_init(attn_inspection *what);
 ATTN_API attn_status attn_inspect(attn_ctx *ctx, const attn_args *args, const attn_inspection *what,
                                   attn_error *err);
 
-/* -------------------------------------------------------------------------------------- 8 masks */
+/* -------------------------------------------------------------------------------------- 8 patterns */
 
-/** A mask is an immutable set of visible (query, key) pairs, n_q x n_k, kept as sorted key
- *  intervals per row, so that a masked tile costs nothing. All functions below give a new mask
- *  (destroy with attn_mask_destroy()), borrow their arguments, and on failure set *mask to NULL.
+/** A pattern is an immutable set of visible (query, key) pairs, n_q x n_k, kept as sorted key
+ *  intervals per row, so that a masked tile costs nothing. All functions below give a new pattern
+ *  (destroy with attn_pattern_destroy()), borrow their arguments, and on failure set *pattern to NULL.
  *  Memory: 16 bytes per interval and 8 per row, from malloc. Errors: NULL, VALUE (message names the
  *  argument), SHAPE (operands differ), OVERFLOW, MEMORY. */
 
 /** j <= i + offset; offset as in attn_args (ATTN_OFFSET_BOTTOM_RIGHT allowed). */
-ATTN_API attn_status attn_mask_causal(int64_t n_q, int64_t n_k, int64_t offset, attn_mask **mask,
-                                      attn_error *err);
+ATTN_API attn_status attn_pattern_causal(int64_t n_q, int64_t n_k, int64_t offset,
+                                         attn_pattern **pattern, attn_error *err);
 /** i + offset - left <= j <= i + offset + right; -1 = open. */
-ATTN_API attn_status attn_mask_window(int64_t n_q, int64_t n_k, int64_t offset, int64_t left,
-                                      int64_t right, attn_mask **mask, attn_error *err);
+ATTN_API attn_status attn_pattern_window(int64_t n_q, int64_t n_k, int64_t offset, int64_t left,
+                                         int64_t right, attn_pattern **pattern, attn_error *err);
 /** j < prefix, for every row (a prefix LM is the union with causal). */
-ATTN_API attn_status attn_mask_prefix(int64_t n_q, int64_t n_k, int64_t prefix, attn_mask **mask,
-                                      attn_error *err);
+ATTN_API attn_status attn_pattern_prefix(int64_t n_q, int64_t n_k, int64_t prefix,
+                                         attn_pattern **pattern, attn_error *err);
 /** doc_q[i] == doc_k[j]: block-diagonal documents. doc_q (n_q), doc_k (n_k), any numbering, need
  *  not be sorted. */
-ATTN_API attn_status attn_mask_document(int64_t n_q, int64_t n_k, const int64_t *doc_q,
-                                        const int64_t *doc_k, attn_mask **mask, attn_error *err);
+ATTN_API attn_status attn_pattern_document(int64_t n_q, int64_t n_k, const int64_t *doc_q,
+                                           const int64_t *doc_k, attn_pattern **pattern,
+                                           attn_error *err);
 /** i < tokens or j < tokens: the first tokens see everything and are seen by everything. */
-ATTN_API attn_status attn_mask_global(int64_t n_q, int64_t n_k, int64_t tokens, attn_mask **mask,
-                                      attn_error *err);
+ATTN_API attn_status attn_pattern_global(int64_t n_q, int64_t n_k, int64_t tokens,
+                                         attn_pattern **pattern, attn_error *err);
 /** (i + offset - j) is a multiple of step (step >= 1). */
-ATTN_API attn_status attn_mask_strided(int64_t n_q, int64_t n_k, int64_t offset, int64_t step,
-                                       attn_mask **mask, attn_error *err);
+ATTN_API attn_status attn_pattern_strided(int64_t n_q, int64_t n_k, int64_t offset, int64_t step,
+                                          attn_pattern **pattern, attn_error *err);
 /** Rows and keys in blocks of `block`; each block of rows sees `count` distinct key blocks drawn by
- *  a seeded generator (all of them if there are not more). Same seed, same mask, everywhere. */
-ATTN_API attn_status attn_mask_random_blocks(int64_t n_q, int64_t n_k, int64_t block, int64_t count,
-                                             uint64_t seed, attn_mask **mask, attn_error *err);
+ *  a seeded generator (all of them if there are not more). Same seed, same pattern, everywhere. */
+ATTN_API attn_status attn_pattern_random_blocks(int64_t n_q, int64_t n_k, int64_t block,
+                                                int64_t count, uint64_t seed,
+                                                attn_pattern **pattern, attn_error *err);
 /** allow (n_q, n_k) bytes, row-major, non-zero = visible. */
-ATTN_API attn_status attn_mask_dense(int64_t n_q, int64_t n_k, const uint8_t *allow,
-                                     attn_mask **mask, attn_error *err);
+ATTN_API attn_status attn_pattern_dense(int64_t n_q, int64_t n_k, const uint8_t *allow,
+                                        attn_pattern **pattern, attn_error *err);
 /** Compressed sparse rows: row i sees col[row_ptr[i]] .. col[row_ptr[i+1]-1]. Columns of a row
  *  strictly ascending. */
-ATTN_API attn_status attn_mask_from_csr(int64_t n_q, int64_t n_k, const int64_t *row_ptr,
-                                        const int64_t *col, attn_mask **mask, attn_error *err);
+ATTN_API attn_status attn_pattern_from_csr(int64_t n_q, int64_t n_k, const int64_t *row_ptr,
+                                           const int64_t *col, attn_pattern **pattern,
+                                           attn_error *err);
 
 /** Visible in both, in either, in not. */
-ATTN_API attn_status attn_mask_intersect(const attn_mask *a, const attn_mask *b, attn_mask **mask,
-                                         attn_error *err);
-ATTN_API attn_status attn_mask_union(const attn_mask *a, const attn_mask *b, attn_mask **mask,
-                                     attn_error *err);
-ATTN_API attn_status attn_mask_complement(const attn_mask *a, attn_mask **mask, attn_error *err);
+ATTN_API attn_status attn_pattern_intersect(const attn_pattern *a, const attn_pattern *b,
+                                            attn_pattern **pattern, attn_error *err);
+ATTN_API attn_status attn_pattern_union(const attn_pattern *a, const attn_pattern *b,
+                                        attn_pattern **pattern, attn_error *err);
+ATTN_API attn_status attn_pattern_complement(const attn_pattern *a, attn_pattern **pattern,
+                                             attn_error *err);
 
 /** Longformer: a window of `side` keys on each side, and the first `global` tokens see and are seen
  *  by all. */
-ATTN_API attn_status attn_mask_longformer(int64_t n, int64_t side, int64_t global, attn_mask **mask,
-                                          attn_error *err);
+ATTN_API attn_status attn_pattern_longformer(int64_t n, int64_t side, int64_t global,
+                                             attn_pattern **pattern, attn_error *err);
 /** BigBird in blocks: a band of `window` blocks (odd, or 0 for none) around the own block, `global`
  *  first blocks that see and are seen by all, `random` random key blocks per block of rows. */
-ATTN_API attn_status attn_mask_bigbird(int64_t n, int64_t block, int64_t window, int64_t global,
-                                       int64_t random, uint64_t seed, attn_mask **mask,
-                                       attn_error *err);
+ATTN_API attn_status attn_pattern_bigbird(int64_t n, int64_t block, int64_t window, int64_t global,
+                                          int64_t random, uint64_t seed, attn_pattern **pattern,
+                                          attn_error *err);
 
-ATTN_API void attn_mask_destroy(attn_mask *mask);
-ATTN_API int64_t attn_mask_rows(const attn_mask *mask);
-ATTN_API int64_t attn_mask_keys(const attn_mask *mask);
+ATTN_API void attn_pattern_destroy(attn_pattern *pattern);
+ATTN_API int64_t attn_pattern_rows(const attn_pattern *pattern);
+ATTN_API int64_t attn_pattern_keys(const attn_pattern *pattern);
 /** 1 if query i sees key j, else 0 (also out of range). O(log intervals of the row). */
-ATTN_API int attn_mask_at(const attn_mask *mask, int64_t i, int64_t j);
+ATTN_API int attn_pattern_at(const attn_pattern *pattern, int64_t i, int64_t j);
 /** Number of visible pairs. O(1). */
-ATTN_API int64_t attn_mask_count(const attn_mask *mask);
-/** Number of intervals in all rows: how scattered the mask is. O(1). */
-ATTN_API int64_t attn_mask_intervals(const attn_mask *mask);
-/** Writes row_ptr (n_q + 1) and col (attn_mask_count()). */
-ATTN_API attn_status attn_mask_to_csr(const attn_mask *mask, int64_t *row_ptr, int64_t *col,
-                                      attn_error *err);
+ATTN_API int64_t attn_pattern_count(const attn_pattern *pattern);
+/** Number of intervals in all rows: how scattered the pattern is. O(1). */
+ATTN_API int64_t attn_pattern_intervals(const attn_pattern *pattern);
+/** Writes row_ptr (n_q + 1) and col (attn_pattern_count()). */
+ATTN_API attn_status attn_pattern_to_csr(const attn_pattern *pattern, int64_t *row_ptr,
+                                         int64_t *col, attn_error *err);
 
 /* -------------------------------------------------------------------- 9 merging partial results */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counts.c - claims about work and memory: counted by the engine's cost model or by arithmetic,
- * nothing is timed. Called by: list.c. Tests: tests/lab/test_claims.c */
+ * nothing is timed. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "outcome.h"
 #include "work.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* documents.h - the inputs that the documents give, and the engine asked about them: scores, weights
- * and outputs of one head, softmax of a row of scores, projections. Called by: the files beside it.
+ * and outputs of one head, softmax of a row of scores, projections.
  * Tests: tests/lab/test_claims.c */
 #ifndef LAB_DOCUMENTS_H
 #define LAB_DOCUMENTS_H
 
-#include "attend.h"
+#include "steps/attend.h"
 
 /* Document 001: two queries, three keys. */
 extern const lab_head lab_example_001;

@@ -2,9 +2,9 @@
 /* dots.c - see dots.h. */
 #include "dots.h"
 
-#include "attend.h"
 #include "core/base.h"
 #include "documents.h"
+#include "steps/attend.h"
 
 #include <math.h>
 #include <stdlib.h>

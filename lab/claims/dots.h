@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dots.h - many dot products of random vectors, as the engine's raw scores. Called by: the files
- * beside it. Tests: tests/lab/test_claims.c */
+/* dots.h - many dot products of random vectors, as the engine's raw scores. Tests: tests/lab/test_claims.c */
 #ifndef LAB_DOTS_H
 #define LAB_DOTS_H
 
 #include "experiment.h"
-#include "stream.h"
+#include "steps/stream.h"
 
 typedef enum lab_vectors {
     LAB_NORMAL,  /* components N(0, 1) */

@@ -3,7 +3,7 @@
 #include "drawn.h"
 
 #include "core/base.h"
-#include "stream.h"
+#include "steps/stream.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef LAB_DRAWN_H
 #define LAB_DRAWN_H
 
-#include "attend.h"
+#include "steps/attend.h"
 
 typedef struct lab_drawn {
     lab_head head;       /* set n_q, n_k, d_k, d_v before lab_drawn_create() */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flow.c - claims about how gradients reach the positions of a sequence, through the layer of
- * document 000 and, for contrast, through a small recurrent network. Called by: list.c.
+ * document 000 and, for contrast, through a small recurrent network.
  * Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "drawn.h"
-#include "layer.h"
 #include "measured.h"
 #include "recurrent.h"
-#include "stream.h"
+#include "steps/stream.h"
+#include "support/layer.h"
 #include "worked.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradients.c - claims about gradients of one head: what scaling does to dL/dQ, the softmax Jacobian,
- * the formulas of the backward pass. Called by: list.c. Tests: tests/lab/test_claims.c */
+ * the formulas of the backward pass. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "documents.h"
 #include "drawn.h"
 #include "measured.h"
-#include "stream.h"
+#include "steps/stream.h"
 #include "worked.h"
 
 #include <math.h>

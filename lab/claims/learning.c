@@ -2,14 +2,14 @@
 /* learning.c - "the network cannot learn without scaling": a tiny retrieval task learned by plain
  * gradient descent, with and without 1/sqrt(d_k), over learning rates. 16 keys with random ids; the
  * query is the id of one of them, and the answer its value. Only W_Q and W_K are learned.
- * Called by: list.c. Tests: tests/lab/test_claims.c */
+ * Tests: tests/lab/test_claims.c */
 #define ATTNI_REAL_f32
-#include "attend.h"
 #include "core/base.h"
 #include "layers/linear.h"
 #include "outcome.h"
 #include "progress.h"
-#include "stream.h"
+#include "steps/attend.h"
+#include "steps/stream.h"
 #include "worked.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* measured.h - claims that an experiment of the report answers: it is run, and its tables are read.
- * Called by: the files beside it. Tests: tests/lab/test_claims.c */
+ * Tests: tests/lab/test_claims.c */
 #ifndef LAB_MEASURED_H
 #define LAB_MEASURED_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* normalise.c - claims about softmax itself: against other normalisers, its temperature, overflow,
- * and what it maximises. Called by: list.c. Tests: tests/lab/test_claims.c */
+ * and what it maximises. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "documents.h"
 #include "outcome.h"
-#include "stream.h"
+#include "steps/stream.h"
 #include "worked.h"
 
 #include <math.h>

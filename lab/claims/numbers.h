@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* numbers.h - worked numbers: what a document computes by hand, computed again. The stated numbers
- * are read from the words of the claim, so that what is printed is what is compared. Called by:
- * worked_00*.c. Tests: tests/lab/test_claims.c */
+ * are read from the words of the claim, so that what is printed is what is compared. Tests: tests/lab/test_claims.c */
 #ifndef LAB_NUMBERS_H
 #define LAB_NUMBERS_H
 

@@ -2,9 +2,9 @@
 /* recurrent.c - see recurrent.h. */
 #include "recurrent.h"
 
-#include "attend.h"
 #include "core/base.h"
-#include "stream.h"
+#include "steps/attend.h"
+#include "steps/stream.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recurrent.h - a small tanh network, h_t = tanh(W h_(t-1) + U x_t), forward and backward in plain
- * loops: the contrast for claims about distance. Nothing else may use it. Called by: flow.c.
+ * loops: the contrast for claims about distance. Nothing else may use it.
  * Tests: tests/lab/test_claims.c */
 #ifndef LAB_RECURRENT_H
 #define LAB_RECURRENT_H

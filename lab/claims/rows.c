@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rows.c - claims about rows of weights: their sums, masks, zeros, the outputs they make, and the
- * order of tokens. Called by: list.c. Tests: tests/lab/test_claims.c */
+ * order of tokens. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "core/half.h"
 #include "documents.h"
 #include "drawn.h"
 #include "measured.h"
-#include "stream.h"
+#include "steps/stream.h"
 #include "worked.h"
 
 #include <math.h>

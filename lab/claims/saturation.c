@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* saturation.c - claims about what scores do to softmax: near-binary weights, small Jacobians, the
- * three scales. Called by: list.c. Tests: tests/lab/test_claims.c */
+ * three scales. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "documents.h"
 #include "drawn.h"
 #include "measured.h"
-#include "scaling.h"
+#include "steps/scaling.h"
 #include "worked.h"
 
 #include <math.h>

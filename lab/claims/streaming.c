@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* streaming.c - claims about computing attention in pieces: tiles, a cache of keys and values, and how
- * the time grows. Called by: list.c. Tests: tests/lab/test_claims.c */
+ * the time grows. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
-#include "dense.h"
 #include "drawn.h"
-#include "meter.h"
 #include "outcome.h"
-#include "stream.h"
+#include "steps/stream.h"
+#include "support/dense.h"
+#include "support/meter.h"
 #include "worked.h"
 
 #include <math.h>

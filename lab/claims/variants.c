@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* variants.c - claims about relatives of plain attention: Linformer, Performer, the kernel view,
- * dropout, cross-attention. Called by: list.c. Tests: tests/lab/test_claims.c */
+ * dropout, cross-attention. Tests: tests/lab/test_claims.c */
 #include "approximations.h"
 #include "core/base.h"
 #include "drawn.h"
 #include "outcome.h"
-#include "stream.h"
+#include "steps/stream.h"
 #include "work.h"
 #include "worked.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* views.c - claims about ways to look at attention: self-similarity, Markov chain, rank, positions,
- * and where "apple" looks. Called by: list.c. Tests: tests/lab/test_claims.c */
+ * and where "apple" looks. Tests: tests/lab/test_claims.c */
 #define ATTNI_REAL_f64
 #include "core/base.h"
 #include "documents.h"
 #include "dots.h"
 #include "drawn.h"
 #include "layers/position.h"
-#include "markov.h"
 #include "measured.h"
-#include "spectrum.h"
+#include "support/markov.h"
+#include "support/spectrum.h"
 #include "worked.h"
 
 #include <math.h>

@@ -38,20 +38,20 @@ bool lab_gpt3_reading(const double flops[LAB_GPT3_READINGS], double stated) {
 }
 
 /* Pairs of a mask, which is destroyed. */
-static double count_pairs(attn_mask *mask) {
-    const double pairs = (double)attn_mask_count(mask);
-    attn_mask_destroy(mask);
+static double count_pairs(attn_pattern *mask) {
+    const double pairs = (double)attn_pattern_count(mask);
+    attn_pattern_destroy(mask);
     return pairs;
 }
 
 attn_status lab_longformer_count(int64_t n, lab_longformer_pairs *pairs, attn_error *err) {
     enum { SIDE = 256, GLOBAL = 64 };
-    attn_mask *mask;
-    ATTN_TRY(attn_mask_longformer(n, SIDE, GLOBAL, &mask, err));
+    attn_pattern *mask;
+    ATTN_TRY(attn_pattern_longformer(n, SIDE, GLOBAL, &mask, err));
     pairs->visible = count_pairs(mask);
-    ATTN_TRY(attn_mask_window(n, n, 0, SIDE, SIDE, &mask, err));
+    ATTN_TRY(attn_pattern_window(n, n, 0, SIDE, SIDE, &mask, err));
     pairs->parts = count_pairs(mask);
-    ATTN_TRY(attn_mask_global(n, n, GLOBAL, &mask, err));
+    ATTN_TRY(attn_pattern_global(n, n, GLOBAL, &mask, err));
     pairs->parts += count_pairs(mask);
     return ATTN_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* work.h - counts that several rows need: flops and pairs by attn_cost(), sparse patterns, a
- * recurrent network, the shapes of Linformer. Called by: the files beside it.
+ * recurrent network, the shapes of Linformer.
  * Tests: tests/lab/test_claims.c */
 #ifndef LAB_WORK_H
 #define LAB_WORK_H

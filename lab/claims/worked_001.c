@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worked_001.c - the numbers of document 001, the linear-algebra example: two queries, three keys,
- * and the counts around it. Called by: list.c. Tests: tests/lab/test_claims.c */
+ * and the counts around it. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "documents.h"
 #include "dots.h"

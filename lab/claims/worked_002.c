@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worked_002.c - the numbers of document 002, the tutorial: four scores at d_k = 64, with and
- * without scaling. Called by: list.c. Tests: tests/lab/test_claims.c */
+ * without scaling. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "documents.h"
 #include "dots.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* worked_004.c - the numbers of document 004, the slides: "I love apple phones", four tokens, one
  * head of two. Wrong K and V run through everything after them, so each row says also whether it
- * follows from what the document states. Called by: list.c. Tests: tests/lab/test_claims.c */
+ * follows from what the document states. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "documents.h"
 #include "numbers.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e1_time.c - how time grows with n (C-49): the engine without a mask, causal and with a window, and
- * a plain path that builds the n x n matrix (lab/dense.h). One thread, its own clock, best of
+ * a plain path that builds the n x n matrix (lab/support/dense.h). One thread, its own clock, best of
  * several runs. Tests: tests/lab/test_beyond_structure.c */
-#include "attend.h"
 #include "core/base.h"
-#include "dense.h"
 #include "experiment.h"
 #include "progress.h"
 #include "series.h"
-#include "stream.h"
+#include "steps/attend.h"
+#include "steps/stream.h"
+#include "support/dense.h"
 
 #include <math.h>
 #include <stdlib.h>

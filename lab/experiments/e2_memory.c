@@ -3,12 +3,12 @@
  * decoding reads, the keys and values of the cache, which grouped queries make smaller.
  * Tests: tests/lab/test_beyond_structure.c */
 #include "core/base.h"
-#include "dense.h"
 #include "experiment.h"
-#include "meter.h"
 #include "progress.h"
 #include "series.h"
-#include "stream.h"
+#include "steps/stream.h"
+#include "support/dense.h"
+#include "support/meter.h"
 
 #include <math.h>
 #include <stdlib.h>

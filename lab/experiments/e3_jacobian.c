@@ -2,12 +2,12 @@
 /* e3_jacobian.c - do gradients vanish without scaling (C-3b, C-3c)? The Jacobian of softmax row by
  * row, and the gradient of Q in total and of its median row: the two answers differ.
  * Tests: tests/lab/test_beyond_structure.c */
-#include "attend.h"
 #include "core/base.h"
 #include "experiment.h"
 #include "progress.h"
 #include "series.h"
-#include "stream.h"
+#include "steps/attend.h"
+#include "steps/stream.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e4_markov.c - weights as a Markov chain (C-39): what is left of the start after k hops, with and
  * without a causal mask, and in attention rollout. Tests: tests/lab/test_beyond_structure.c */
-#include "attend.h"
 #include "core/base.h"
 #include "experiment.h"
-#include "markov.h"
 #include "progress.h"
 #include "series.h"
-#include "spectrum.h"
-#include "stream.h"
+#include "steps/attend.h"
+#include "steps/stream.h"
+#include "support/markov.h"
+#include "support/spectrum.h"
 
 #include <math.h>
 

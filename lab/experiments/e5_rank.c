@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e5_rank.c - "each head has rank d_k": of which matrix is that true (C-41)?
  * Tests: tests/lab/test_beyond_structure.c */
-#include "attend.h"
 #include "core/base.h"
 #include "experiment.h"
 #include "progress.h"
 #include "series.h"
-#include "spectrum.h"
-#include "stream.h"
+#include "steps/attend.h"
+#include "steps/stream.h"
+#include "support/spectrum.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e6_positions.c - E6: do position encodings see distance or place? Matrices of scores between all
- * positions, made by the engine, and what stands along their diagonals. Called by: report, through
- * the registry. Touches its tables. Tests: tests/lab/test_positions.c */
+ * positions, made by the engine, and what stands along their diagonals. Touches its tables. Tests: tests/lab/test_positions.c */
 #define ATTNI_REAL_f64
-#include "attend.h"
 #include "experiment.h"
 #include "layers/position.h"
 #include "layers/rope.h"
 #include "range.h"
 #include "series.h"
-#include "stream.h"
+#include "steps/attend.h"
+#include "steps/stream.h"
 
 #include <math.h>
 #include <stdio.h>

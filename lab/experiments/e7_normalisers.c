@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e7_normalisers.c - E7: why softmax, and what temperature does. Softmax by the engine, beside the
- * two simpler ways to turn scores into weights. Called by: report, through the registry. Touches
+ * two simpler ways to turn scores into weights. Touches
  * its tables. Tests: tests/lab/test_positions.c */
-#include "attend.h"
 #include "core/base.h"
 #include "experiment.h"
 #include "series.h"
+#include "steps/attend.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e8_scaling_training.c - E8: what the scale of the scores does to learning. Small models learn
- * `whois` with scores divided by sqrt(d_k), by nothing and by d_k, at two head sizes. Called by:
- * registry. Touches its tables. Tests: tests/lab/test_beyond_learning.c */
-#include "attend.h"
+ * `whois` with scores divided by sqrt(d_k), by nothing and by d_k, at two head sizes. Touches its tables. Tests: tests/lab/test_beyond_learning.c */
 #include "core/base.h"
 #include "experiment.h"
-#include "models/trainer.h"
+#include "learning/trainer.h"
 #include "progress.h"
 #include "range.h"
-#include "scaling.h"
 #include "series.h"
+#include "steps/attend.h"
+#include "steps/scaling.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e9_it.c - E9: where attention from "it" goes. Models learn `whois` here; one is asked about two
  * sentences that differ in one adjective, head by head, and what hiding a phrase from "it" changes.
- * Called by: registry. Touches its tables. Tests: tests/lab/test_beyond_learning.c */
+ * Touches its tables. Tests: tests/lab/test_beyond_learning.c */
 #define ATTNI_REAL_f32
 #include "experiment.h"
-#include "markov.h"
-#include "models/trainer.h"
+#include "learning/trainer.h"
 #include "models/transformer.h"
 #include "progress.h"
 #include "range.h"
 #include "series.h"
+#include "support/markov.h"
 
 #include <stdio.h>
 

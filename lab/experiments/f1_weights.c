@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* f1_weights.c - figure 1 of document 000: the weights of one head as a heatmap, and claim C-1.
- * Called by: registry. Tests: tests/lab/test_figures.c */
+ * Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
-#include "layer.h"
 #include "series.h"
-#include "weight_rows.h"
+#include "steps/weight_rows.h"
+#include "support/layer.h"
 
 #include <float.h>
 

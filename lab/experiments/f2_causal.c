@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* f2_causal.c - figure 2 of document 000: the same head with and without a causal mask, and claim
- * C-2. Called by: registry. Tests: tests/lab/test_figures.c */
+ * C-2. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
-#include "layer.h"
 #include "series.h"
-#include "weight_rows.h"
+#include "steps/weight_rows.h"
+#include "support/layer.h"
 
 enum { N = 8, D_MODEL = 32, D_K = 16 };
 enum { FREE_ENTROPY, CAUSAL_ENTROPY, ENTROPY_LIMIT, ROW_COLUMNS };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* f3_scaling.c - figure 3 of document 000: weights of random queries and keys without scaling, with
- * it, and divided by d_k. Called by: registry. Tests: tests/lab/test_figures.c */
+ * it, and divided by d_k. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
-#include "scaling.h"
 #include "series.h"
-#include "stream.h"
-#include "weight_rows.h"
+#include "steps/scaling.h"
+#include "steps/stream.h"
+#include "steps/weight_rows.h"
 
 #include <stdlib.h>
 

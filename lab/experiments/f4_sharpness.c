@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* f4_sharpness.c - figure 4 of document 000: entropy and largest weight against d_k, and claim
- * C-3a. Called by: registry. Tests: tests/lab/test_figures.c */
+ * C-3a. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
 #include "progress.h"
-#include "scaling.h"
 #include "series.h"
-#include "stream.h"
-#include "weight_rows.h"
+#include "steps/scaling.h"
+#include "steps/stream.h"
+#include "steps/weight_rows.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* f5_memory.c - figure 5 of document 000: memory of attention against n, by its formula and as the
- * library takes it, and claim C-4. Called by: registry. Tests: tests/lab/test_figures.c */
+ * library takes it, and claim C-4. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
-#include "meter.h"
 #include "progress.h"
 #include "series.h"
+#include "support/meter.h"
 
 enum { D = 64, SIZES = 10, SMALLEST = 32, MEASURED = 9, DENSE = 8, CALLED_OUT = 7, THREADS = 2 };
 

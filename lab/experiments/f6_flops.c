@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* f6_flops.c - figure 6 of document 000: operations of the projections and of attention itself
- * against n, and claim C-5. Called by: registry. Tests: tests/lab/test_figures.c */
+ * against n, and claim C-5. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
 #include "series.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* f7_gradients.c - figure 7 of document 000: gradients of the layer, by parameter, by position and
- * against d_k, and claims C-6a, C-6b. Called by: registry. Tests: tests/lab/test_figures.c */
+ * against d_k, and claims C-6a, C-6b. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
-#include "layer.h"
 #include "progress.h"
-#include "scaling.h"
 #include "series.h"
-#include "weight_rows.h"
+#include "steps/scaling.h"
+#include "steps/weight_rows.h"
+#include "support/layer.h"
 
 enum { B = 4, N = 8, D_MODEL = 32, D_K = 16, SIZES = 6, SMALLEST = 4 };
 enum { POSITION_DRAWS = 400, SIZE_DRAWS = 100 };

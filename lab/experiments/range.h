@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* range.h - the smallest and the largest of some numbers, for sentences that name a spread.
- * Called by: experiments. Tests: tests/lab/test_positions.c */
+ * Tests: tests/lab/test_positions.c */
 #ifndef LAB_RANGE_H
 #define LAB_RANGE_H
 
-#include "data.h"
+#include "support/data.h"
 
 typedef struct lab_range {
     double low, high;

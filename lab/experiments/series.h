@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* series.h - columns of a table as a line or bars of a chart. Called by: experiments.
+/* series.h - columns of a table as a line or bars of a chart.
  * Tests: tests/lab/test_experiments.c */
 #ifndef LAB_SERIES_H
 #define LAB_SERIES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* axis.h - ranges, ticks and the sides of a chart: from values to points on the page.
- * Called by: chart, bars, heatmap (colour bar). Tests: tests/lab/test_plot_axis.c */
+ * Tests: tests/lab/test_plot_axis.c */
 #ifndef PLOT_AXIS_H
 #define PLOT_AXIS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bars.c - bars, grouped or stacked, standing or lying, with a number at each: a value too small
  * for a visible bar is still read. The numbers' room is reserved beyond the longest bar.
- * Called by: experiments, report. Touches: the canvas. Tests: tests/lab/test_plot_pictures.c */
+ * Touches: the canvas. Tests: tests/lab/test_plot_pictures.c */
 #include "lines.h"
 
 #include "core/base.h"

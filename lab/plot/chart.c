@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chart.c - lines over two axes. Everything is measured first: labels take their room, the data get
  * the rest, the legend goes where no data are, or below the chart when there is no such place.
- * Called by: experiments, report. Touches: the canvas. Tests: tests/lab/test_plot_pictures.c */
+ * Touches: the canvas. Tests: tests/lab/test_plot_pictures.c */
 #include "lines.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* color.c - the palette (after Okabe and Ito, safe for colour-blind readers), moved towards black
  * or white until it stands out from the paper, and the two colour scales of heatmaps.
- * Called by: lab/plot. Touches: nothing. Tests: tests/lab/test_plot_color.c */
+ * Touches: nothing. Tests: tests/lab/test_plot_color.c */
 #include "ink.h"
 
 #include "core/base.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* formula.c - softmax(Q K^T / sqrt(d_k)) V as a book sets it: the quotient built up, the root and
  * the parentheses drawn to its height. Lengths are in units of the size of type.
- * Called by: report (cover). Touches: the canvas. Tests: tests/lab/test_plot_text.py */
+ * Touches: the canvas. Tests: tests/lab/test_plot_text.py */
 #include "ink.h"
 
 #include <math.h>

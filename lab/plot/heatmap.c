@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heatmap.c - a matrix as coloured squares, with numerals, names, hatching over masked cells and a
  * colour bar. Names that do not fit are turned or thinned, numerals shrink or are left out.
- * Called by: experiments, report. Touches: the canvas. Tests: tests/lab/test_plot_pictures.c */
+ * Touches: the canvas. Tests: tests/lab/test_plot_pictures.c */
 #include "axis.h"
 
 #include "core/base.h"

@@ -4,8 +4,8 @@
 #ifndef PLOT_INK_H
 #define PLOT_INK_H
 
-#include "outfile.h"
 #include "plot.h"
+#include "support/outfile.h"
 
 #include <pango/pangocairo.h>
 

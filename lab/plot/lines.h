@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lines.h - series as bands, lines and marks between two sides, and the legend that names them.
- * Called by: chart, bars. Tests: tests/lab/test_plot_pictures.c */
+ * Tests: tests/lab/test_plot_pictures.c */
 #ifndef PLOT_LINES_H
 #define PLOT_LINES_H
 

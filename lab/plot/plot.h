@@ -2,7 +2,7 @@
 /* plot.h - pictures for print and screen: charts, bars, heatmaps and text, described by structs and
  * drawn by the same code into a PDF page, an SVG or a PNG. Colours are safe for colour-blind readers
  * and every series also differs by mark and dash. Text never leaves its area: it wraps or shrinks.
- * Called by: experiments, report. Touches: cairo, pango, the file it is told. Tests: tests/lab */
+ * Touches: cairo, pango, the file it is told. Tests: tests/lab */
 #ifndef PLOT_PLOT_H
 #define PLOT_PLOT_H
 

@@ -3,8 +3,8 @@
 #include "report/report.h"
 
 #include "core/base.h"
-#include "outfile.h"
 #include "report/pages.h"
+#include "support/outfile.h"
 
 #include <errno.h>
 #include <stdlib.h>

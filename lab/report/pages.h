@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pages.h - the pages of the PDF. Called by: files.c. */
+/* pages.h - the pages of the PDF. */
 #ifndef LAB_PAGES_H
 #define LAB_PAGES_H
 

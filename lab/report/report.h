@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.h - the analysis as a document: runs the experiments, collects what the documents got wrong,
  * and writes pages (PDF), figures (SVG, PNG) and the data behind them (CSV, JSON).
- * Called by: cli/report.c. Tests: tests/cli/test_report.py */
+ * Tests: tests/cli/test_report.py */
 #ifndef LAB_REPORT_H
 #define LAB_REPORT_H
 

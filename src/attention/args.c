@@ -3,7 +3,7 @@
  * value, expectation, remedy. */
 #include "attention/args.h"
 
-#include "attention/mask.h"
+#include "attention/pattern.h"
 
 #include <inttypes.h>
 
@@ -225,7 +225,8 @@ static attn_status check_pattern(const attn_args *a, attn_error *err) {
     if (!a->pattern) return ATTN_OK;
     int64_t rows, keys;
     attni_sequence_longest(a, &rows, &keys);
-    const int64_t has_rows = attn_mask_rows(a->pattern), has_keys = attn_mask_keys(a->pattern);
+    const int64_t has_rows = attn_pattern_rows(a->pattern),
+                  has_keys = attn_pattern_keys(a->pattern);
     const bool fits =
         a->cu_q ? has_rows >= rows && has_keys >= keys : has_rows == rows && has_keys == keys;
     if (fits) return ATTN_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backward.c - the public backward pass: check, plan, run the tasks on the pool, add up what is one
- * number per head. Tests: tests/unit/test_backward.c, tests/kernels/test_gradients.c,
+ * number per head. Tests: tests/attention/test_backward.c, tests/engine/test_gradients.c,
  * tests/golden/test_golden_gradients.c */
 #include "attention/backward_tasks.h"
 

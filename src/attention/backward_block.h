@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backward_block.h - a task of the backward pass at work, and the block of queries it has in hand:
  * its rows, their statistics, their packed operands.
- * Called by backward_tasks.c. Touches the task's scratch. */
+ * Touches the task's scratch. */
 #ifndef ATTNI_BACKWARD_BLOCK_H
 #define ATTNI_BACKWARD_BLOCK_H
 

@@ -2,7 +2,7 @@
 /* backward_plan.h - how one backward pass will run: what is computed, who shares what, scratch.
  * Depends on shapes, options and wanted gradients; results do not depend on it.
  * Made by backward_plan.c; read by backward.c, backward_tasks.c, explain.c. Tests:
- * tests/unit/test_backward.c */
+ * tests/attention/test_backward.c */
 #ifndef ATTNI_BACKWARD_PLAN_H
 #define ATTNI_BACKWARD_PLAN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* context.c - creates and destroys contexts. The only place that reads the environment. Test:
- * tests/unit/test_context.c */
+ * tests/attention/test_context.c */
 #include "attention/context.h"
 
 #include "core/cpu.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cost.c - counts pairs, flops and bytes of a problem without computing it. Test:
- * tests/unit/test_cost.c */
+ * tests/attention/test_cost.c */
 #include "attention/plan.h"
 #include "attention/visible.h"
 

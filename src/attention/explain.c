@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* explain.c - the plan in words: which path, why, what it costs. Nothing is decided here. Test:
- * tests/unit/test_plan.c */
+ * tests/attention/test_plan.c */
 #include "attention/plan.h"
 
 #include <inttypes.h>
@@ -62,7 +62,7 @@ static void say_masks(writer *w, const attn_args *a) {
     if (a->window_left >= 0) say(w, " window-left=%" PRId64, a->window_left);
     if (a->window_right >= 0) say(w, " window-right=%" PRId64, a->window_right);
     if (a->len_q || a->len_k) say(w, " lengths");
-    if (a->pattern) say(w, " pattern(%" PRId64 " intervals)", attn_mask_intervals(a->pattern));
+    if (a->pattern) say(w, " pattern(%" PRId64 " intervals)", attn_pattern_intervals(a->pattern));
     if (a->mask.data) say(w, " mask");
     if (a->bias.data) say(w, " bias>-inf");
     const bool limited = a->causal || a->window_left >= 0 || a->window_right >= 0 || a->len_q ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* forward.c - the public forward pass: check, plan, run the tasks on the pool. Tests:
- * tests/kernels/test_kernels.c and most others. */
+ * tests/engine/test_kernels.c and most others. */
 #include "attention/tasks.h"
 
 static attn_status prepare(attn_ctx *ctx, const attn_args *args, attn_args *full, attni_plan *plan,

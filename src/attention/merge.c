@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* merge.c - attn_merge(): joins the attention over two disjoint sets of keys.
- * Called by: users that split keys (decoding, rings). Touches: the result. No allocation.
- * Tests: tests/unit/test_merge.c */
+ * Touches: the result. No allocation.
+ * Tests: tests/attention/test_merge.c */
 #include "attention/args.h"
 #include "ref/reference.h"
 

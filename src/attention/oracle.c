@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* oracle.c - attn_reference() and attn_reference_backward(): the whole problem row by row through
- * src/ref. Called by: users, tests, attn_selftest(). Touches: the results. Allocates one row
+ * src/ref. Touches: the results. Allocates one row
  * forward; backward some rows, the gradients of one key/value head, and dbias in double.
- * Tests: tests/golden/, tests/kernels/test_gradient_oracle.c */
+ * Tests: tests/golden/, tests/engine/test_gradient_oracle.c */
 #include "attention/args.h"
 #include "ref/gradient.h"
 

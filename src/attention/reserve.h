@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reserve.h - lays out a workspace: counts bytes, each part 64-byte aligned; the first overflow
- * sticks. Called by plan.c and backward_plan.c. */
+ * sticks. */
 #ifndef ATTNI_RESERVE_H
 #define ATTNI_RESERVE_H
 

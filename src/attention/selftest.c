@@ -2,7 +2,7 @@
 /* selftest.c - lets anybody check this library on their own machine: every usable instruction set
  * against the oracle, the bits over threads and instruction sets, poison, rows that see nothing.
  * Uses the public interface only.
- * Test: tests/unit/test_selftest.c; run natively, under qemu and in node. */
+ * Test: tests/attention/test_selftest.c; run natively, under qemu and in node. */
 #include "core/dtype.h"
 #include "core/rng.h"
 #include "kernels/kernels.h"

@@ -3,7 +3,7 @@
  * gives the allow bits. */
 #include "attention/visible.h"
 
-#include "attention/mask.h"
+#include "attention/pattern.h"
 
 enum { WORDS = ATTNI_KEY_TILE / 64 };
 _Static_assert(ATTNI_KEY_TILE % 64 == 0, "a tile is whole words of bits");
@@ -86,7 +86,7 @@ static void set_range(tile_bits *bits, int64_t from, int64_t to) {
 static tile_bits pattern_bits(attni_rows *rows, int x, int64_t first) {
     tile_bits bits = {{0}};
     int64_t n;
-    const attni_run *runs = attni_mask_row(rows->args->pattern, rows->i[x], &n);
+    const attni_run *runs = attni_pattern_row(rows->args->pattern, rows->i[x], &n);
     int64_t r = rows->next_run[x];
     while (r < n && runs[r].hi <= first) r++;
     rows->next_run[x] = r;
@@ -236,7 +236,7 @@ static int64_t next_key(const attni_rows *rows, int x, int64_t from) {
     if (key >= rows->hi[x]) return INT64_MAX;
     if (!rows->args->pattern) return key;
     int64_t n;
-    const attni_run *runs = attni_mask_row(rows->args->pattern, rows->i[x], &n);
+    const attni_run *runs = attni_pattern_row(rows->args->pattern, rows->i[x], &n);
     int64_t r = rows->next_run[x];
     while (r < n && runs[r].hi <= key) r++;
     if (r == n || attni_max(runs[r].lo, key) >= rows->hi[x]) return INT64_MAX;

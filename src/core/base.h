@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base.h - what every room may use: checked size arithmetic, error reporting, small inline helpers.
- * Knows nothing of attention. Tests: tests/unit/test_core.c */
+ * Knows nothing of attention. Tests: tests/core/test_core.c */
 #ifndef ATTNI_BASE_H
 #define ATTNI_BASE_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu.h - what the machine is: instruction sets, CPUs of this process, its name. Called by
- * kernels/ and the pool. */
+/* cpu.h - what the machine is: instruction sets, CPUs of this process, its name. */
 #ifndef ATTNI_CPU_H
 #define ATTNI_CPU_H
 

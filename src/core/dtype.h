@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dtype.h - one element of an array of any dtype as a double, and back (rounded to nearest even;
  * f16 and bf16 by way of f32). A loop that is given the dtype as a constant, by ATTNI_INLINE, does
- * not choose again at every element. Tests: tests/golden/, tests/unit/test_inspect.c */
+ * not choose again at every element. Tests: tests/golden/, tests/attention/test_inspect.c */
 #ifndef ATTNI_DTYPE_H
 #define ATTNI_DTYPE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rng.h - Philox 4x32-10: random numbers as a pure function of (key, counter), so that tiles,
  * threads and a later backward pass agree on a dropout mask without storing it. Reference: Salmon
- * et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011. Tests: tests/unit/test_core.c */
+ * et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011. Tests: tests/core/test_core.c */
 #ifndef ATTNI_RNG_H
 #define ATTNI_RNG_H
 

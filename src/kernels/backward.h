@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backward.h - a panel of queries meets a tile of keys once more, to learn what moves its output.
- * Called by attention/backward_tasks.c through the table. Touches only its arguments.
+ * Touches only its arguments.
  * Method: lanes are queries as in visit.h. P^T is recomputed from the row's log-sum-exp, dP^T =
  * V dO^T is the same product with V for K and dO for Q, and dQ^T = K^T dS^T has the form of the
  * weighted values. P^T and dS^T stay in the block's buffers, from which dV = P^T dO and dK = dS^T Q
  * are plain products (product.h).
- * Tests: tests/kernels/test_gradients.c */
+ * Tests: tests/engine/test_gradients.c */
 #ifndef ATTNI_KERNELS_BACKWARD_H
 #define ATTNI_KERNELS_BACKWARD_H
 

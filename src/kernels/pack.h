@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pack.h - rows of queries into panels, panels into rows of results, half precision to and from
  * f32.
- * Called by attention/tasks.c through the table. Touches only its arguments. Tests:
+ * Touches only its arguments. Tests:
  * tests/kernels/ */
 #ifndef ATTNI_PACK_H
 #define ATTNI_PACK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vmath.h - 2^x and tanh on vectors, the softmax's and the softcap's own: same bits on every ISA
- * of a class, no libm. Included by the kernels of this folder. Tests: tests/kernels/test_math.c */
+ * of a class, no libm. Included by the kernels of this folder. Tests: tests/engine/test_math.c */
 #ifndef ATTNI_VMATH_H
 #define ATTNI_VMATH_H
 

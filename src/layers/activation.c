@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* activation.c - every function is a curve that gives value and slope of a chunk; only the
  * exponential is not plain arithmetic, and that is the kernels' 2^x. Compiled per real. Test:
- * tests/grad/test_activation.c */
+ * tests/layers/test_activation.c */
 #include "layers/activation.h"
 
 #include "attention/context.h"

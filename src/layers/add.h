@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* add.h - the one loop under biases, residuals, looked-up rows and sums of gradients.
- * Called by: layers, models. Touches its arguments. Tests: those of its callers, bit for bit. */
+ * Touches its arguments. Tests: those of its callers, bit for bit. */
 #ifndef ATTNI_ADD_H
 #define ATTNI_ADD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* additive.c - see additive.h. Compiled per real type. Tests: tests/grad/test_additive.c */
+/* additive.c - see additive.h. Compiled per real type. Tests: tests/layers/test_additive.c */
 #include "layers/additive.h"
 
 #include "layers/linear.h"

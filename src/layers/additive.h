@@ -2,7 +2,7 @@
 /* additive.h - additive attention (Bahdanau et al. 2015), what stood before the dot product:
  *     e_ij = v . tanh(W_s s_i + W_h h_j),  a_i = softmax over j of e_ij,  c_i = sum_j a_ij h_j
  * A tanh per (i, j, column) instead of a multiply-add, and an n_q x n_k matrix: kept as a contrast,
- * in plain loops. Called by lab and tests. Tests: tests/grad/test_additive.c */
+ * in plain loops. Tests: tests/layers/test_additive.c */
 #ifndef ATTNI_ADDITIVE_H
 #define ATTNI_ADDITIVE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dropout.c - four elements per Philox counter. Compiled per real. Test:
- * tests/grad/test_dropout.c */
+ * tests/layers/test_dropout.c */
 #include "layers/dropout.h"
 
 #include "core/rng.h"

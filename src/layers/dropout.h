@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dropout.h - inverted dropout on activations, without a stored mask: whether element i stays is a
- * pure function of (seed, stream, i), so backward is the same call on the gradient. Called by the
- * models. Touches only its arguments; cannot fail. Tests: tests/grad/test_dropout.c */
+ * pure function of (seed, stream, i), so backward is the same call on the gradient. Touches only its arguments; cannot fail. Tests: tests/layers/test_dropout.c */
 #ifndef ATTNI_DROPOUT_H
 #define ATTNI_DROPOUT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* embedding.c - copies rows out, adds gradients in. Compiled per real. Test:
- * tests/grad/test_embedding.c */
+ * tests/layers/test_embedding.c */
 #include "layers/embedding.h"
 
 #include "layers/add.h"

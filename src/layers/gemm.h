@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gemm.h - matrix products by the attention micro-kernel: no BLAS, the same bits for any thread
  * count and vector width.
- * Called by the layers and `attn bench gemm`. Tests: tests/kernels/test_gemm.c */
+ * Tests: tests/engine/test_gemm.c */
 #ifndef ATTNI_GEMM_H
 #define ATTNI_GEMM_H
 

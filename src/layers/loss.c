@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* loss.c - softmax and its logarithm row by row, from the row's maximum, with the kernels' 2^x and
- * our own logarithm. Compiled per real. Test: tests/grad/test_loss.c */
+ * our own logarithm. Compiled per real. Test: tests/layers/test_loss.c */
 #include "layers/loss.h"
 
 #include "attention/context.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mha.c - see mha.h. Compiled per real type. Allocates nothing: products and attention take their
  * scratch from the context, one after another.
- * Tests: tests/grad/test_mha.c, tests/golden/test_layers.c */
+ * Tests: tests/layers/test_mha.c, tests/golden/test_layers.c */
 #include "layers/mha.h"
 
 #include "layers/linear.h"

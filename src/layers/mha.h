@@ -4,8 +4,8 @@
  *     concat = attention(q, k, v), head by head                  y = concat W_O + b_O
  * Heads are strided views of (B, n, H*d) rows: nothing is transposed or copied. Query i stands at
  * key first_query + i: causal, ALiBi, RoPE and relative bias all count positions so.
- * Called by src/models. Memory is the caller's.
- * Tests: tests/grad/test_mha.c, tests/golden/test_layers.c */
+ * Memory is the caller's.
+ * Tests: tests/layers/test_mha.c, tests/golden/test_layers.c */
 #ifndef ATTNI_MHA_H
 #define ATTNI_MHA_H
 

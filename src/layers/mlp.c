@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mlp.c - the block's linears and activation in a row, and back. Compiled per real. Test:
- * tests/grad/test_mlp.c */
+ * tests/layers/test_mlp.c */
 #include "layers/mlp.h"
 
 #include "layers/linear.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm.c - rows one after the other; the variance is summed about the mean, in a second pass, so
- * that a large mean does not cancel it away. Compiled per real. Test: tests/grad/test_norm.c */
+ * that a large mean does not cancel it away. Compiled per real. Test: tests/layers/test_norm.c */
 #include "layers/norm.h"
 
 #include "layers/chunk.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* optimizer.c - one pass over the parameters per step. Compiled per real. Test:
- * tests/grad/test_optimizer.c */
+ * tests/layers/test_optimizer.c */
 #include "layers/optimizer.h"
 
 /* x^n by squaring: no pow(), which differs between platforms. */

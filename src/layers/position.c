@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* position.c - see position.h. Compiled per real type. Tests: tests/grad/test_position.c */
+/* position.c - see position.h. Compiled per real type. Tests: tests/layers/test_position.c */
 #include "layers/position.h"
 
 void R(position_sinusoidal)(int64_t n, int64_t d, real *table) {

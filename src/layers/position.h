@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* position.h - sinusoidal position encoding, to be added to embeddings. Nothing is learned, so
  * there is no backward. (Learned: embedding.h; rotary: rope.h; ALiBi: attn_alibi_slopes().)
- * Called by src/models. Touches its arguments. Tests: tests/grad/test_position.c */
+ * Touches its arguments. Tests: tests/layers/test_position.c */
 #ifndef ATTNI_POSITION_H
 #define ATTNI_POSITION_H
 

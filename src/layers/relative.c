@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relative.c - see relative.h. Compiled per real type. Tests: tests/grad/test_relative.c */
+/* relative.c - see relative.h. Compiled per real type. Tests: tests/layers/test_relative.c */
 #include "layers/relative.h"
 
 /* Buckets of one direction. */

@@ -2,7 +2,7 @@
 /* relative.h - learned relative position bias as in T5 (Raffel et al. 2020): distances fall into
  * buckets, small ones each into their own, larger ones into logarithmic ranges; each bucket has one
  * number per head. Memory is O(n): attention reads the values by distance through a sliding view.
- * Called by mha.c. Touches its arguments; never allocates. Tests: tests/grad/test_relative.c */
+ * Touches its arguments; never allocates. Tests: tests/layers/test_relative.c */
 #ifndef ATTNI_RELATIVE_H
 #define ATTNI_RELATIVE_H
 

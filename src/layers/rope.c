@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rope.c - see rope.h. Compiled per real type. Plain loops: a rotation costs six flops per pair,
- * nothing beside the products around it. Tests: tests/grad/test_rope.c */
+ * nothing beside the products around it. Tests: tests/layers/test_rope.c */
 #include "layers/rope.h"
 
 void R(rope_table)(int64_t n_positions, int64_t dim, double base, double factor, real *cosines,

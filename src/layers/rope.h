@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rope.h - rotary position embedding: the pair of columns p of a query or key at position t turns
  * by the angle t / factor * base^(-2p/dim), so that q.k depends on the distance only. In place.
- * Called by mha.c and src/models. Touches its arguments; never allocates.
- * Tests: tests/grad/test_rope.c, tests/golden/test_onnx_rotary.c */
+ * Touches its arguments; never allocates.
+ * Tests: tests/layers/test_rope.c, tests/golden/test_onnx_rotary.c */
 #ifndef ATTNI_ROPE_H
 #define ATTNI_ROPE_H
 

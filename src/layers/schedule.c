@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule.c - the learning rate of a step. Test: tests/grad/test_schedule.c */
+/* schedule.c - the learning rate of a step. Test: tests/layers/test_schedule.c */
 #include "layers/schedule.h"
 
 #include <math.h>

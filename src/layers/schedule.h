@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schedule.h - the learning rate over time: linear warm-up, then constant, cosine or linear decay.
- * Called by the trainer. Not per real. Tests: tests/grad/test_schedule.c */
+ * Not per real. Tests: tests/layers/test_schedule.c */
 #ifndef ATTNI_SCHEDULE_H
 #define ATTNI_SCHEDULE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.h - a transformer with its words and its weights (f32), and a look at what it does with a
- * text. Called by the trainer, evaluation and the CLI. Tests: tests/models/test_model.c */
+ * text. Tests: tests/models/test_model.c */
 #ifndef ATTNI_MODEL_H
 #define ATTNI_MODEL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model_file.c - a model as a safetensors file: one F32 tensor for each parameter, and in the
  * metadata the configuration, the words (separated by spaces) and where the model comes from.
- * Called by the CLI. Tests: tests/models/test_model.c */
+ * Tests: tests/models/test_model.c */
 #include "models/model.h"
 #include "models/safetensors.h"
 

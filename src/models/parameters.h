@@ -2,7 +2,7 @@
 /* parameters.h - what a transformer is made of: its configuration, and the registry of its
  * parameters (name, shape, place in one block of memory). Weights, gradients and the optimizer's
  * moments share the layout; weight files take their names from it. Not per real.
- * Called by the rest of src/models. Tests: tests/models/test_transformer.c */
+ * Tests: tests/models/test_transformer.c */
 #ifndef ATTNI_PARAMETERS_H
 #define ATTNI_PARAMETERS_H
 

@@ -3,7 +3,7 @@
  * after another, little-endian as all machines this is built for. Memory in, memory out; files are
  * the caller's business. The reader trusts nothing: a file with gaps, overlaps, duplicates, sizes
  * that do not fit or anything else than the format allows is refused with a message.
- * Called by model_file.c and the CLI. Tests: tests/models/test_safetensors.c, tests/fuzz */
+ * Tests: tests/models/test_safetensors.c, tests/fuzz */
 #ifndef ATTNI_SAFETENSORS_H
 #define ATTNI_SAFETENSORS_H
 

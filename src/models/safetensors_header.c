@@ -2,7 +2,7 @@
 /* safetensors_header.c - a strict parser of the part of JSON that safetensors headers use: one
  * object of name -> {dtype, shape, data_offsets}, and "__metadata__" of strings. No recursion, no
  * number but whole ones, no key unknown or twice, strings are valid UTF-8 without zero bytes.
- * Called by safetensors.c. Tests: tests/models/test_safetensors.c, tests/fuzz/fuzz_safetensors.c */
+ * Tests: tests/models/test_safetensors.c, tests/fuzz/fuzz_safetensors.c */
 #include "models/safetensors_header.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* safetensors_header.h - the JSON header of a safetensors file. Called by safetensors.c only. */
+/* safetensors_header.h - the JSON header of a safetensors file. */
 #ifndef ATTNI_SAFETENSORS_HEADER_H
 #define ATTNI_SAFETENSORS_HEADER_H
 

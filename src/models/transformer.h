@@ -4,7 +4,7 @@
  *     logits = norm(x) W_out + b_out, only at the tokens that are asked
  * Everything on the way stays readable in a run: values, and after backward their gradients.
  * Runs on one thread's context; a batch is split by the trainer. Written for `real`.
- * Called by the trainer, evaluation and the CLI. Tests: tests/models/test_transformer.c */
+ * Tests: tests/models/test_transformer.c */
 #ifndef ATTNI_TRANSFORMER_H
 #define ATTNI_TRANSFORMER_H
 

@@ -2,8 +2,8 @@
 /* gradient.c - the steps of reference.c backwards. Each function quotes the line of the forward
  * pass that it differentiates; dx stands for d loss / d x. A masked pair is skipped, never
  * multiplied by 0, so that whatever hides behind a mask cannot matter.
- * Called by: attention/oracle.c, tests. Touches: its arguments.
- * Tests: tests/golden/test_golden_gradients.c, tests/kernels/test_gradient_oracle.c */
+ * Touches: its arguments.
+ * Tests: tests/golden/test_golden_gradients.c, tests/engine/test_gradient_oracle.c */
 #include "ref/gradient.h"
 
 attni_ref_flow attni_ref_flow_in(double *memory, int64_t len_k) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reference.c - the text to read to learn what attn computes. Every step of the list above
  * attn_args in attn.h is one function here, in the same order; nothing is clever.
- * Called by: attention/oracle.c, attention/inspect.c, gradient.c. Touches: its arguments.
+ * Touches: its arguments.
  * Tests: tests/golden/test_golden.c, test_semantics.c, test_onnx.c */
 #include "ref/reference.h"
 
@@ -140,7 +140,7 @@ static bool is_bias_visible(const row_at *r, int64_t j) {
 }
 
 static bool is_pattern_visible(const row_at *r, int64_t j) {
-    return !r->a->pattern || attn_mask_at(r->a->pattern, r->i, j);
+    return !r->a->pattern || attn_pattern_at(r->a->pattern, r->i, j);
 }
 
 /* Every part that is given must allow the pair. */

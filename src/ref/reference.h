@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reference.h - attention by its definition: one row at a time, one pair at a time, in double.
- * Called by: attention/oracle.c, attention/inspect.c, gradient.c, tests. Touches: only its
+ * Touches: only its
  * arguments, which are already validated, with the defaults of attn_args filled in (scale is a
  * number).
  * Tests: tests/golden/ */

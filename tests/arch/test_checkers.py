@@ -119,12 +119,12 @@ class Includes(Tree):
     def test_downward_arrows_are_allowed(self):
         self.write("src/kernels/panel.h", '#include "core/base.h"\n')
         self.write("src/attention/forward.c", '#include "kernels/panel.h"\n#include <attn/attn.h>\n')
-        self.write("cli/run.c", '#include "run.h"\n#include "core/base.h"\n')
-        self.write("cli/run.h", "")
+        self.write("cli/run/run.c", '#include "run.h"\n#include "core/base.h"\n')
+        self.write("cli/run/run.h", "")
         self.assertEqual(self.includes(), [])
 
     def test_upward_arrow_is_found(self):
-        self.write("src/attention/mask.h", "")
+        self.write("src/attention/pattern.h", "")
         self.write("src/kernels/table.c", '#include "attention/mask.h"\n')
         self.assertEqual(len(self.includes()), 1)
 
@@ -138,8 +138,8 @@ class Includes(Tree):
         self.assertEqual(len(self.includes()), 1)
 
     def test_include_from_cli_is_found(self):
-        self.write("cli/npy.h", "")
-        self.write("bench/bench.c", '#include "cli/npy.h"\n')
+        self.write("cli/shared/npy.h", "")
+        self.write("bench/bench.c", '#include "cli/shared/npy.h"\n')
         self.assertEqual(len(self.includes()), 1)
 
     def test_unknown_quoted_file_is_found(self):
@@ -169,9 +169,9 @@ class Sources(Tree):
         self.assertEqual(self.sources(), [])
 
     def test_a_named_test_that_is_not_there_is_found(self):
-        self.write("tests/unit/test_pool.c", "")
+        self.write("tests/core/test_pool.c", "")
         self.write("web/tests/run.mjs", "")
-        self.write("docs/tour.md", "tests/unit/test_pool.c, tests/run.mjs, tests/unit/*.c\ntests/unit/test_" + "pond.c\n")
+        self.write("docs/tour.md", "tests/core/test_pool.c, tests/run.mjs, tests/unit/*.c\ntests/unit/test_" + "pond.c\n")
         self.assertEqual(self.sources(), ["docs/tour.md:2: there is no tests/unit/test_" + "pond.c"])
 
     def test_tab_in_c_is_found(self):

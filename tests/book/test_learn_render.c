@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_learn_render.c - pages in the terminal (cli/learn_render.h): wrapping, lists, code, tables,
+/* test_learn_render.c - pages in the terminal (cli/learn/learn_render.h): wrapping, lists, code, tables,
  * inline marks; and every page of the book at many widths. */
-#include "learn_pages.h"
-#include "learn_render.h"
+#include "learn/learn_pages.h"
+#include "learn/learn_render.h"
 
 #include "check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_explore_site.c - the files of the page and the way from a path to one of them
- * (cli/explore_site.h): whatever the path, only a file of the folder comes out. */
-#include "explore_site.h"
+ * (cli/explore/explore_site.h): whatever the path, only a file of the folder comes out. */
+#include "explore/explore_site.h"
 
 #include "check.h"
 

@@ -3,7 +3,7 @@
  * is known by heart: out = (x0^2 x1, x1), so that d(3 out0 + 5 out1) = (6 x0 x1, 3 x0^2 + 5). */
 #include "check.h"
 
-#include "gradcheck.h"
+#include "gradcheck/gradcheck.h"
 
 #include <math.h>
 #include <string.h>

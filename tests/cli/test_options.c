@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_options.c - the option parser (cli/options.h): values, forms, refusals, suggestions.
+/* test_options.c - the option parser (cli/shared/options.h): values, forms, refusals, suggestions.
  * Messages go to standard error; tests/cli/test_cli.py reads them. */
-#include "options.h"
+#include "shared/options.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """attn train and attn attend: reports, files, interruption, and what is refused. Training runs here
-are short; that the tasks are learned to their goals is tests/models/test_trainer.c and docs/training.md."""
+are short; that the tasks are learned to their goals is tests/lab/test_trainer.c and docs/training.md."""
 import json
 import math
 import os

@@ -2,7 +2,7 @@
 /* test_verify_record.c - the exit code of `attn verify` is about our own numbers: 1 when one of them
  * differs from the record, 0 when only documents are wrong. */
 #include "lab/claims/numbers.h"
-#include "out.h"
+#include "shared/out.h"
 #include "verify.h"
 
 #include "check.h"

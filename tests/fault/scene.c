@@ -52,7 +52,7 @@ static void set_everything(scene *s) {
     a->seed = 11;
 }
 
-void scene_begin(scene *s, int kind, const attn_mask *pattern) {
+void scene_begin(scene *s, int kind, const attn_pattern *pattern) {
     static const attn_dtype dtypes[SCENE_KINDS] = {ATTN_F32,  ATTN_F64, ATTN_F16,
                                                    ATTN_BF16, ATTN_F32, ATTN_F32};
     attn_args *a = &s->args;

@@ -36,7 +36,7 @@ typedef struct scene {
 
 /* kind: 0 plain f32, 1 plain f64, 2 f16 with bias, 3 bf16 with mask and window, 4 f32 with
  * everything but packing and pattern, 5 packed f32 with pattern (that must be for SCENE_N). */
-void scene_begin(scene *s, int kind, const attn_mask *pattern);
+void scene_begin(scene *s, int kind, const attn_pattern *pattern);
 /* Outputs get a known byte, so that writing to them shows. */
 void scene_wipe(scene *s);
 bool scene_is_wiped(const scene *s);

@@ -129,14 +129,14 @@ static void check_call(int which, int threads) {
 }
 
 static void check_calls(int which, int threads) {
-    attn_mask *pattern = NULL;
+    attn_pattern *pattern = NULL;
     let_all_succeed();
-    CHECK_INT(attn_mask_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
     for (int kind = 0; kind < SCENE_KINDS && !check_has_failed(); kind++) {
         scene_begin(&s, kind, pattern);
         check_call(which, threads);
     }
-    attn_mask_destroy(pattern);
+    attn_pattern_destroy(pattern);
 }
 
 TEST(forward_survives_every_failing_allocation) { check_calls(FORWARD, 1); }
@@ -146,14 +146,14 @@ TEST(forward_on_threads_survives_every_failing_allocation) {
 
 /* Kinds 0 and 5 are enough: the oracle and the inspection are slow and share their checks. */
 static void check_slow_call(int which) {
-    attn_mask *pattern = NULL;
+    attn_pattern *pattern = NULL;
     let_all_succeed();
-    CHECK_INT(attn_mask_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
     for (int kind = 0; kind < SCENE_KINDS && !check_has_failed(); kind += 5) {
         scene_begin(&s, kind, pattern);
         check_call(which, 1);
     }
-    attn_mask_destroy(pattern);
+    attn_pattern_destroy(pattern);
 }
 
 TEST(inspection_survives_every_failing_allocation) { check_slow_call(INSPECT); }
@@ -190,9 +190,9 @@ TEST(context_keeps_its_scratch_when_it_cannot_grow) {
 /* With the first allocation failing they succeed, so they make none. */
 TEST(planning_and_counting_take_no_memory) {
     attn_ctx *ctx = NULL;
-    attn_mask *pattern = NULL;
+    attn_pattern *pattern = NULL;
     let_all_succeed();
-    CHECK_INT(attn_mask_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
     CHECK_INT(create(1, &ctx, NULL), ATTN_OK);
     for (int kind = 0; kind < SCENE_KINDS; kind++) {
         static char text[4000];
@@ -205,7 +205,7 @@ TEST(planning_and_counting_take_no_memory) {
         CHECK_INT(attn_forward_workspace(ctx, &s.args, &bytes, NULL), ATTN_OK);
         CHECK_INT(heap_allocs(), 0);
     }
-    attn_mask_destroy(pattern);
+    attn_pattern_destroy(pattern);
     attn_ctx_destroy(ctx);
 }
 

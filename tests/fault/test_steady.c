@@ -104,8 +104,8 @@ static attn_status forward_and_backward(attn_ctx *ctx) {
 /* ------------------------------------------------------------------------------------ the facts */
 
 static void check_second_call(attn_status (*call)(attn_ctx *), int threads) {
-    attn_mask *pattern = NULL;
-    CHECK_INT(attn_mask_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
+    attn_pattern *pattern = NULL;
+    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
     for (int kind = 0; kind < SCENE_KINDS; kind++) {
         attn_ctx *ctx = new_ctx(threads);
         scene_begin(&s, kind, pattern);
@@ -117,7 +117,7 @@ static void check_second_call(attn_status (*call)(attn_ctx *), int threads) {
         CHECK_MSG(allocations() == 0, "kind %d: %ld allocations", kind, allocations());
         end_ctx();
     }
-    attn_mask_destroy(pattern);
+    attn_pattern_destroy(pattern);
 }
 
 TEST(second_call_allocates_nothing) { check_second_call(forward, 1); }
@@ -212,8 +212,8 @@ TEST(context_with_an_allocator_never_calls_malloc) {
 
 TEST(forward_in_a_workspace_never_allocates) {
     static _Alignas(64) char workspace[4 << 20];
-    attn_mask *pattern = NULL;
-    CHECK_INT(attn_mask_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
+    attn_pattern *pattern = NULL;
+    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
     for (int kind = 0; kind < SCENE_KINDS; kind++) {
         attn_ctx *ctx = new_ctx(THREADS);
         size_t bytes = 0;
@@ -229,7 +229,7 @@ TEST(forward_in_a_workspace_never_allocates) {
         for (size_t e = bytes; e < bytes + 64; e++) CHECK_INT(workspace[e], 0x5a);
         end_ctx();
     }
-    attn_mask_destroy(pattern);
+    attn_pattern_destroy(pattern);
 }
 
 /* ------------------------------------------------------------------------------------ long rows */

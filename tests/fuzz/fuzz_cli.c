@@ -5,8 +5,8 @@
  * own folder is touched. */
 #include "fuzz.h"
 
-#include "cli.h"
-#include "npy.h"
+#include "shared/cli.h"
+#include "shared/npy.h"
 
 #include <ctype.h>
 #include <dirent.h>

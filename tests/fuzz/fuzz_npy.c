@@ -3,7 +3,7 @@
  * that can be read, written and read again with the same content. */
 #include "fuzz.h"
 
-#include "npy.h"
+#include "shared/npy.h"
 
 #include <stdlib.h>
 #include <string.h>

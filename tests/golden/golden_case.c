@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* golden_case.c - see golden_case.h. Called by the programs of tests/golden/. Touches: its own
+/* golden_case.c - see golden_case.h. Touches: its own
  * buffers. */
 #include "golden_case.h"
 
@@ -113,14 +113,15 @@ static void set_native_position(golden_problem *p, const golden *g) {
 }
 
 static attn_status set_native_pattern(golden_problem *p, const golden *g) {
-    if (named(g, "local_global")) ATTN_TRY(attn_mask_longformer(g->n_q, 1, 1, &p->pattern, NULL));
+    if (named(g, "local_global"))
+        ATTN_TRY(attn_pattern_longformer(g->n_q, 1, 1, &p->pattern, NULL));
     if (named(g, "prefix_lm")) {
-        attn_mask *causal = NULL, *prefix = NULL;
-        ATTN_TRY(attn_mask_causal(g->n_q, g->n_k, 0, &causal, NULL));
-        ATTN_TRY(attn_mask_prefix(g->n_q, g->n_k, 2, &prefix, NULL));
-        ATTN_TRY(attn_mask_union(causal, prefix, &p->pattern, NULL));
-        attn_mask_destroy(causal);
-        attn_mask_destroy(prefix);
+        attn_pattern *causal = NULL, *prefix = NULL;
+        ATTN_TRY(attn_pattern_causal(g->n_q, g->n_k, 0, &causal, NULL));
+        ATTN_TRY(attn_pattern_prefix(g->n_q, g->n_k, 2, &prefix, NULL));
+        ATTN_TRY(attn_pattern_union(causal, prefix, &p->pattern, NULL));
+        attn_pattern_destroy(causal);
+        attn_pattern_destroy(prefix);
     }
     p->args.pattern = p->pattern;
     return ATTN_OK;
@@ -179,7 +180,7 @@ bool golden_begin(golden_problem *p, const golden *g, attn_dtype dtype, golden_w
 }
 
 void golden_end(golden_problem *p) {
-    attn_mask_destroy(p->pattern);
+    attn_pattern_destroy(p->pattern);
     while (p->n_buffers > 0) free(p->buffers[--p->n_buffers]);
 }
 

@@ -2,7 +2,7 @@
 /* golden_case.h - the attention cases of golden.json (60-digit arithmetic, rounded once) as
  * problems for attn: as given (mask and bias as matrices) and, where attn_args can say the same
  * natively (causal, window, lengths, ALiBi, temperature, patterns), said so by options.
- * Called by test_golden.c and test_golden_gradients.c. */
+ * */
 #ifndef GOLDEN_CASE_H
 #define GOLDEN_CASE_H
 
@@ -37,7 +37,7 @@ typedef struct golden_problem {
     uint8_t *allow; /* (H, n_q, n_k) the pairs that are visible, or NULL: all */
     int64_t len_k;  /* storage for args.len_k */
     double slope;   /* storage for args.alibi */
-    attn_mask *pattern;
+    attn_pattern *pattern;
     void *buffers[GOLDEN_MAX_BUFFERS];
     int n_buffers;
 } golden_problem;

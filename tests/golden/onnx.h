@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx.h - the ONNX conformance vectors: cases.json and .npy files in CONFORMANCE_DIR or
- * $ATTN_CONFORMANCE. Called by test_onnx.c and test_onnx_rotary.c. */
+ * $ATTN_CONFORMANCE. */
 #ifndef ONNX_H
 #define ONNX_H
 

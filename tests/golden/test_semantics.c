@@ -239,11 +239,11 @@ TEST(poison_outside_the_pattern_stays_there) {
     toy t;
     toy_init(&t, 1, 1, 3);
     const uint8_t allow[3] = {0, 1, 1};
-    attn_mask *pattern = NULL;
-    CHECK_INT(attn_mask_dense(1, 3, allow, &pattern, NULL), ATTN_OK);
+    attn_pattern *pattern = NULL;
+    CHECK_INT(attn_pattern_dense(1, 3, allow, &pattern, NULL), ATTN_OK);
     t.args.pattern = pattern;
     expect_no_poison(&t);
-    attn_mask_destroy(pattern);
+    attn_pattern_destroy(pattern);
 }
 
 TEST(poison_in_the_future_or_in_padding_stays_there) {
@@ -396,15 +396,15 @@ TEST(packed_sequences_index_mask_and_pattern_locally) {
     toy_init(&t, 1, 2, 6);
     const int64_t cu_q[3] = {0, 1, 2}, cu_k[3] = {0, 3, 6};
     const uint8_t mask[6] = {1, 1, 1, 1, 0, 1}, allow[3] = {0, 1, 1};
-    attn_mask *pattern = NULL;
-    CHECK_INT(attn_mask_dense(1, 3, allow, &pattern, NULL), ATTN_OK);
+    attn_pattern *pattern = NULL;
+    CHECK_INT(attn_pattern_dense(1, 3, allow, &pattern, NULL), ATTN_OK);
     t.args.cu_q = cu_q;
     t.args.cu_k = cu_k;
     t.args.n_seqs = 2;
     t.args.mask = attn_tensor_bhsd(mask, ATTN_BOOL, 2, 1, 1, 3);
     t.args.pattern = pattern;
     expect(&t, (double[]){1.5, 5}, (double[]){log(2), 0});
-    attn_mask_destroy(pattern);
+    attn_pattern_destroy(pattern);
 }
 
 /* ------------------------------------------------------------------------------------- dropout */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_attend.c - what is measured on rows of weights, by hand-made cases and by golden.json. */
-#include "attend.h"
+#include "steps/attend.h"
 
 #include "check.h"
 

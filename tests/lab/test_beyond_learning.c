@@ -4,7 +4,7 @@
  * over five seeds, with room. */
 #include "check.h"
 #include "experiment.h"
-#include "models/trainer.h"
+#include "learning/trainer.h"
 
 #include <math.h>
 #include <string.h>

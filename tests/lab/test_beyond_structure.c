@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_beyond_structure.c - experiments E1 .. E5 and what they compute with: spectra, Markov chains,
  * counted memory, the dense peer. Expected values: by hand, figures.json, SPEC, or NumPy's SVD. */
-#include "attend.h"
-#include "dense.h"
 #include "experiment.h"
-#include "markov.h"
-#include "meter.h"
-#include "spectrum.h"
-#include "stream.h"
+#include "steps/attend.h"
+#include "steps/stream.h"
+#include "support/dense.h"
+#include "support/markov.h"
+#include "support/meter.h"
+#include "support/spectrum.h"
 
 #include "check.h"
 

@@ -6,7 +6,7 @@
 #include "claims/drawn.h"
 #include "claims/numbers.h"
 #include "claims/recurrent.h"
-#include "stream.h"
+#include "steps/stream.h"
 
 #include "check.h"
 

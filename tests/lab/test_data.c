@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_data.c - tables keep what they are given, and write it so that it reads back the same. */
-#include "data.h"
+#include "support/data.h"
 
 #include "check.h"
 

@@ -4,7 +4,7 @@
  * the figures show: within the digits given there. */
 #include "check.h"
 #include "experiment.h"
-#include "layer.h"
+#include "support/layer.h"
 
 #include <jansson.h>
 #include <math.h>

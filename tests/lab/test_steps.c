@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_steps.c - attention step by step against golden.json (60-digit arithmetic), the examples of
  * the documents against the verdicts of the errata, sentences against what they promise. */
-#include "steps.h"
+#include "steps/steps.h"
 
 #include "check.h"
-#include "examples.h"
-#include "sentence.h"
+#include "steps/examples.h"
+#include "steps/sentence.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_stream.c - the random stream is NumPy's, word by word. Expected values: figures.json, `rng`,
  * which NumPy 1.24.2 wrote. */
-#include "stream.h"
+#include "steps/stream.h"
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contexts.h - contexts as tests want them. Called by tests/kernels/ and tests/grad/. */
+/* contexts.h - contexts as tests want them. */
 #ifndef CONTEXTS_H
 #define CONTEXTS_H
 

@@ -2,7 +2,7 @@
 /* guard.h - memory that tells on whoever leaves it: an inaccessible page lies directly before or
  * directly after the buffer (and another one at the other side of its page), and the rest of the
  * page holds a known byte. Where pages cannot be protected (wasm) the known bytes are all there is.
- * Called by tests/support/problem.c and tests/kernels/. */
+ * */
 #ifndef GUARD_H
 #define GUARD_H
 

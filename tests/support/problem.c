@@ -313,7 +313,7 @@ static bool make_bias(problem *p) {
     return true;
 }
 
-static attn_status dense_pattern(random_stream *r, int64_t n_q, int64_t n_k, attn_mask **mask) {
+static attn_status dense_pattern(random_stream *r, int64_t n_q, int64_t n_k, attn_pattern **mask) {
     uint8_t *allow = malloc((size_t)(n_q * n_k) + 1);
     if (!allow) return ATTN_E_MEMORY;
     const double change = PICK(r, 0.5, 0.05);
@@ -322,19 +322,20 @@ static attn_status dense_pattern(random_stream *r, int64_t n_q, int64_t n_k, att
         if (random_chance(r, change)) on = !on;
         allow[e] = on;
     }
-    const attn_status status = attn_mask_dense(n_q, n_k, allow, mask, NULL);
+    const attn_status status = attn_pattern_dense(n_q, n_k, allow, mask, NULL);
     free(allow);
     return status;
 }
 
-static attn_status window_and_global(random_stream *r, int64_t n_q, int64_t n_k, attn_mask **mask) {
-    attn_mask *window = NULL, *global = NULL;
+static attn_status window_and_global(random_stream *r, int64_t n_q, int64_t n_k,
+                                     attn_pattern **mask) {
+    attn_pattern *window = NULL, *global = NULL;
     *mask = NULL;
-    attn_mask_window(n_q, n_k, 0, random_below(r, 9), random_below(r, 40), &window, NULL);
-    attn_mask_global(n_q, n_k, random_below(r, 3), &global, NULL);
-    if (window && global) attn_mask_union(window, global, mask, NULL);
-    attn_mask_destroy(window);
-    attn_mask_destroy(global);
+    attn_pattern_window(n_q, n_k, 0, random_below(r, 9), random_below(r, 40), &window, NULL);
+    attn_pattern_global(n_q, n_k, random_below(r, 3), &global, NULL);
+    if (window && global) attn_pattern_union(window, global, mask, NULL);
+    attn_pattern_destroy(window);
+    attn_pattern_destroy(global);
     return *mask ? ATTN_OK : ATTN_E_MEMORY;
 }
 
@@ -347,12 +348,12 @@ static bool make_pattern(problem *p) {
     case 0: status = dense_pattern(&r, n_q, n_k, &p->pattern); break;
     case 1: status = window_and_global(&r, n_q, n_k, &p->pattern); break;
     case 2:
-        status = attn_mask_strided(n_q, n_k, random_below(&r, 5), 1 + random_below(&r, 4),
-                                   &p->pattern, NULL);
+        status = attn_pattern_strided(n_q, n_k, random_below(&r, 5), 1 + random_below(&r, 4),
+                                      &p->pattern, NULL);
         break;
     default:
-        status = attn_mask_random_blocks(n_q, n_k, 1 + random_below(&r, 60), 2, random_bits(&r),
-                                         &p->pattern, NULL);
+        status = attn_pattern_random_blocks(n_q, n_k, 1 + random_below(&r, 60), 2, random_bits(&r),
+                                            &p->pattern, NULL);
         break;
     }
     if (status != ATTN_OK) check_failed(__FILE__, __LINE__, "no pattern for %s", p->text);
@@ -512,7 +513,7 @@ void problem_free(problem *p) {
         free(p->before[which]);
         p->before[which] = NULL;
     }
-    attn_mask_destroy(p->pattern);
+    attn_pattern_destroy(p->pattern);
     p->pattern = NULL;
     guard_explain(NULL);
 }
@@ -538,7 +539,7 @@ bool problem_sees(const problem *p, int64_t s, int64_t h, int64_t i, int64_t j) 
     if (a->mask.data && (j >= a->mask.shape[3] || score_element(&a->mask, at) == 0)) return false;
     if (a->bias.data && (j >= a->bias.shape[3] || score_element(&a->bias, at) == -INFINITY))
         return false;
-    return !a->pattern || attn_mask_at(a->pattern, i, j);
+    return !a->pattern || attn_pattern_at(a->pattern, i, j);
 }
 
 /* ---------------------------------------------------------------------------------- random spec */

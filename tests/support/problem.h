@@ -2,8 +2,7 @@
 /* problem.h - random attention problems that a seed names: shapes, strides, dtypes, masks and
  * every other option of attn_args, all buffers between guard pages, padding in inputs filled
  * with NaN. A problem is a pure function of its spec on every machine; the logical values of q,
- * k and v do not depend on layout or features, so that two specs can be compared. Called by
- * tests/kernels/. */
+ * k and v do not depend on layout or features, so that two specs can be compared. */
 #ifndef PROBLEM_H
 #define PROBLEM_H
 
@@ -111,7 +110,7 @@ typedef struct problem {
     attn_gradients gradients;       /* likewise; those not wanted stay absent */
     guard buffer[BUFFERS];          /* unused ones have size 0 */
     unsigned char *before[BUFFERS]; /* what problem_remember() saw */
-    attn_mask *pattern;
+    attn_pattern *pattern;
     int64_t offsets[PROBLEM_MAX_B], len_q[PROBLEM_MAX_B], len_k[PROBLEM_MAX_B];
     int64_t cu_q[PROBLEM_MAX_B + 1], cu_k[PROBLEM_MAX_B + 1];
     double alibi[PROBLEM_MAX_H], sinks[PROBLEM_MAX_H];

@@ -2,9 +2,9 @@
 /* web_cost.c - what attention costs, and how sharp its rows are: as `attn cost` and figures F3 and F4
  * of `attn report`. */
 #include "engine.h"
-#include "lab/experiments/weight_rows.h"
-#include "lab/scaling.h"
-#include "lab/stream.h"
+#include "lab/steps/scaling.h"
+#include "lab/steps/stream.h"
+#include "lab/steps/weight_rows.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 
 #define ATTNI_REAL_f32
 #include "engine.h"
-#include "lab/scaling.h"
+#include "lab/steps/scaling.h"
 #include "layers/mha.h"
 
 typedef enum web_mask { WEB_ALL, WEB_CAUSAL, WEB_WINDOW, WEB_PADDING } web_mask;

@@ -4,7 +4,7 @@
  * a sentence is drawn by the seed, layer l by seed + l. Shows the arithmetic, not meaning. */
 #include "web_look.h"
 
-#include "lab/sentence.h"
+#include "lab/steps/sentence.h"
 
 #include <stdlib.h>
 

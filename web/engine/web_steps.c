@@ -2,8 +2,8 @@
 /* web_steps.c - attention step by step: a problem computed, the worked examples, and sentences of
  * one's own, by the same code as `attn trace`. */
 #include "engine.h"
-#include "lab/examples.h"
-#include "lab/sentence.h"
+#include "lab/steps/examples.h"
+#include "lab/steps/sentence.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 /* web_train.c - the tasks, and training one of them step by step: the page calls as many steps as it
  * has time for. There is one trainer. */
 #include "engine.h"
-#include "lab/scaling.h"
-#include "models/trainer.h"
+#include "lab/learning/trainer.h"
+#include "lab/steps/scaling.h"
 #include "web_model.h"
 
 static attni_trainer *trainer;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gradcheck_model.c - check of a whole transformer: the loss of some answers, differentiated by
+ * every parameter. Rows in gradcheck_layers.c. Tests:
+ * tests/cli/test_cli_gradients.py */
+#define ATTNI_REAL_f64
+#include "gradcheck/gradcheck.h"
+#include "layers/loss.h"
+#include "models/transformer.h"
+
+enum { TEXTS = 2, LENGTH = 4, ASKED = 2, SLOTS = 2, WORDS = 7 };
+
+static const int32_t tokens[TEXTS * LENGTH] = {1, 4, 0, 3, 6, 2, 5, 1};
+static const int32_t answers[TEXTS * ASKED * SLOTS] = {0, 3, 6, -1, 2, 2, 1, 5}; /* -1: none */
+
+typedef struct model_case {
+    attn_ctx *ctx;
+    attni_run run;
+    attni_text text;
+    double *weights, *dweights; /* (parameters.total) */
+    double loss;
+} model_case;
+
+/* The loss, and in run.gradient.logits what it says about the logits. */
+static attn_status model_forward(void *arg, attn_error *err) {
+    model_case *c = arg;
+    const attni_targets targets = {.n = TEXTS * ASKED * SLOTS, .vocab = WORDS, .ids = answers};
+    ATTN_TRY(R(transformer_forward)(c->ctx, &c->run, c->weights, &c->text, err));
+    return R(cross_entropy)(c->ctx, &targets, c->run.value.logits, c->run.gradient.logits, &c->loss,
+                            err);
+}
+
+/* Random weights, not those that training starts with: biases of 0 and gains of 1 are special. */
+static attn_status set_weights(model_case *c, grad_session *s, grad_problem *p, attn_error *err) {
+    const attni_parameters *parameters = &c->run.parameters;
+    c->weights = grad_random(s, parameters->total);
+    c->dweights = grad_blank(s, parameters->total);
+    ATTN_TRY(grad_ready(s, err));
+    for (size_t i = 0; i < parameters->total; i++) c->dweights[i] = 0;
+    for (int i = 0; i < parameters->n; i++) {
+        const attni_parameter *one = &parameters->list[i];
+        grad_add(p, one->name, c->weights + one->offset, c->dweights + one->offset, one->count);
+    }
+    return ATTN_OK;
+}
+
+attn_status grad_check_transformer(grad_session *s, const void *setting, grad_tally *tally,
+                                   attn_error *err) {
+    const bool *causal = setting;
+    const attni_model_config config = {.n_words = WORDS,
+                                       .length = LENGTH + 1,
+                                       .layers = 2,
+                                       .heads = 2,
+                                       .d = 6,
+                                       .d_k = 3,
+                                       .d_hidden = 8,
+                                       .slots = SLOTS,
+                                       .causal = *causal,
+                                       .scale = ATTN_SCALE_AUTO,
+                                       .temperature = 0.8};
+    const double one = 1;
+    model_case c = {
+        .ctx = s->ctx,
+        .text = {.B = TEXTS, .n = LENGTH, .tokens = tokens, .first_asked = 1, .n_asked = ASKED}};
+    grad_problem p = {
+        .forward = model_forward, .arg = &c, .out = &c.loss, .dout = &one, .n_out = 1};
+    ATTN_TRY(R(run_create)(&config, &c.text, &c.run, err));
+    attn_status status = set_weights(&c, s, &p, err);
+    if (status == ATTN_OK) status = model_forward(&c, err);
+    if (status == ATTN_OK)
+        status = R(transformer_backward)(s->ctx, &c.run, c.weights, &c.text, c.dweights, err);
+    if (status == ATTN_OK) status = grad_compare(&p, tally, err);
+    R(run_free)(&c.run);
+    return status;
+}

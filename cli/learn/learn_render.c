@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* learn_render.c - see learn_render.h. A page is read line by line; each kind of block has a
+ * function that takes its lines and prints them. */
+#include "learn/learn_render.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { CODE_INDENT = 2, MAX_INDENT = 12 };
+
+int learn_width(void) {
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    int width = columns ? atoi(columns) : 0;
+    if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+    if (width <= 0) width = 80;
+    if (width < LEARN_LEAST_WIDTH) return LEARN_LEAST_WIDTH;
+    return width > LEARN_MOST_WIDTH ? LEARN_MOST_WIDTH : width;
+}
+
+bool learn_next_line(learn_lines *lines, learn_line *line) {
+    if (lines->at >= lines->end) return false;
+    const size_t left = (size_t)(lines->end - lines->at);
+    const char *newline = memchr(lines->at, '\n', left);
+    *line = (learn_line){lines->at, newline ? (size_t)(newline - lines->at) : left};
+    lines->at += line->n + (newline != NULL);
+    return true;
+}
+
+typedef struct page {
+    learn_lines lines;
+    learn_text text; /* of the block at hand */
+    int width;
+    FILE *out;
+} page;
+
+/* --------------------------------------------------------------------------- what a line begins */
+
+static bool line_starts(learn_line line, const char *with) {
+    const size_t n = strlen(with);
+    return line.n >= n && memcmp(line.at, with, n) == 0;
+}
+
+static size_t indent_of(learn_line line) {
+    size_t n = 0;
+    while (n < line.n && line.at[n] == ' ') n++;
+    return n;
+}
+
+static bool is_blank(learn_line line) { return indent_of(line) == line.n; }
+
+/* Length of "  - " or "12. " with the spaces around, 0 if the line begins no list item. */
+static size_t marker_length(learn_line line) {
+    size_t i = indent_of(line);
+    const size_t begin = i;
+    while (i < line.n && isdigit((unsigned char)line.at[i])) i++;
+    if (i == begin ? i < line.n && line.at[i] == '-' : i < line.n && line.at[i] == '.')
+        i++;
+    else
+        return 0;
+    return i < line.n && line.at[i] == ' ' ? i + 1 : 0;
+}
+
+static size_t heading_level(learn_line line) {
+    size_t n = 0;
+    while (n < line.n && line.at[n] == '#') n++;
+    return n > 0 && n < line.n && line.at[n] == ' ' ? n : 0;
+}
+
+/* A number that happens to begin a line of a paragraph begins no list, except 1. */
+static bool begins_list(learn_line line) {
+    return marker_length(line) && (line.at[indent_of(line)] == '-' || line_starts(line, "1. "));
+}
+
+static bool begins_block(learn_line line) {
+    return is_blank(line) || line_starts(line, "```") || line_starts(line, "|") ||
+           line_starts(line, ">") || line_starts(line, "<!--") || heading_level(line) > 0;
+}
+
+/* --------------------------------------------------------------------------------------- blocks */
+
+/* Makes the text of the block at hand: from `begin` on, with the lines that continue it. */
+static void take_text(page *p, const char *begin, bool in_list) {
+    learn_line line;
+    learn_lines ahead = p->lines;
+    while (learn_next_line(&ahead, &line) && !begins_block(line) &&
+           !(in_list ? marker_length(line) > 0 : begins_list(line)))
+        p->lines = ahead;
+    learn_text_add(&p->text, begin, (size_t)(p->lines.at - begin), OUT_PLAIN);
+}
+
+/* The text at hand, with `first` (n bytes) before its first line and as many spaces before the
+ * others. */
+static void print_text(page *p, const char *first, int n, bool repeat) {
+    size_t at = 0;
+    learn_span line;
+    for (int i = 0; learn_text_line(&p->text, &at, p->width - n, &line); i++) {
+        if (i == 0 || repeat)
+            fwrite(first, 1, (size_t)n, p->out);
+        else
+            fprintf(p->out, "%*s", n, "");
+        learn_text_print(&p->text, line, p->out);
+        fputc('\n', p->out);
+    }
+    p->text.n = 0;
+}
+
+static void print_heading(page *p, learn_line line) {
+    const size_t level = heading_level(line);
+    learn_text_add(&p->text, line.at + level, line.n - level, OUT_BOLD);
+    int columns = learn_text_columns(&p->text, (learn_span){0, p->text.n});
+    if (columns > p->width) columns = p->width;
+    print_text(p, "", 0, false);
+    if (level > 2) return;
+    for (int i = 0; i < columns; i++) fputc(level == 1 ? '=' : '-', p->out);
+    fputc('\n', p->out);
+}
+
+static void print_paragraph(page *p, learn_line line) {
+    take_text(p, line.at, false);
+    print_text(p, "", 0, false);
+}
+
+static void print_item(page *p, learn_line line) {
+    const size_t n = marker_length(line);
+    take_text(p, line.at + n, true);
+    print_text(p, line.at, (int)(n < MAX_INDENT ? n : MAX_INDENT), false);
+}
+
+static void print_quote(page *p, learn_line line) {
+    do {
+        learn_text_add(&p->text, line.at + 1, line.n - 1, OUT_PLAIN);
+        learn_text_add(&p->text, "\n", 1, OUT_PLAIN);
+    } while (p->lines.at < p->lines.end && *p->lines.at == '>' &&
+             learn_next_line(&p->lines, &line));
+    print_text(p, "| ", 2, true);
+}
+
+/* How much of a line of code fits into `room` bytes: up to a space in its second half, if any. */
+static size_t code_that_fits(learn_line line, size_t room) {
+    if (line.n <= room) return line.n;
+    for (size_t n = room; n > room / 2; n--)
+        if (line.at[n] == ' ' && line.at[n - 1] != ' ') return n;
+    size_t n = room;
+    while (n > 1 && ((unsigned char)line.at[n] & 0xC0) == 0x80) n--; /* not inside a character */
+    return n;
+}
+
+/* Code as it stands; what is too wide for the terminal goes on on the next line. */
+static void print_code_line(page *p, learn_line line, int indent) {
+    const bool typed = line_starts(line, "$ ");
+    do {
+        const size_t n = code_that_fits(line, (size_t)(p->width - indent));
+        if (n)
+            fprintf(p->out, "%*s%s%.*s%s", indent, "", typed ? out_begin(stdout, OUT_BOLD) : "",
+                    (int)n, line.at, typed ? out_begin(stdout, OUT_PLAIN) : "");
+        fputc('\n', p->out);
+        line = (learn_line){line.at + n, line.n - n};
+    } while (line.n);
+}
+
+/* A block that fits only without an indent gets none. */
+static int indent_of_code(const page *p) {
+    learn_lines ahead = p->lines;
+    learn_line line;
+    size_t widest = 0;
+    while (learn_next_line(&ahead, &line) && !line_starts(line, "```"))
+        if (line.n > widest) widest = line.n;
+    const size_t width = (size_t)p->width;
+    return widest <= width && widest + CODE_INDENT > width ? 0 : CODE_INDENT;
+}
+
+static void print_code(page *p) {
+    learn_line line;
+    const int indent = indent_of_code(p);
+    while (learn_next_line(&p->lines, &line) && !line_starts(line, "```"))
+        print_code_line(p, line, indent);
+}
+
+/* A comment ends with a line that ends with its mark. */
+static void skip_comment(page *p, learn_line line) {
+    while ((line.n < 3 || memcmp(line.at + line.n - 3, "-->", 3) != 0) &&
+           learn_next_line(&p->lines, &line)) {}
+}
+
+static bool print_block(page *p, learn_line line) {
+    if (line_starts(line, "```")) {
+        print_code(p);
+    } else if (line_starts(line, "|")) {
+        p->lines.at = line.at;
+        return learn_render_table(&p->lines, p->width, p->out);
+    } else if (line_starts(line, ">")) {
+        print_quote(p, line);
+    } else if (heading_level(line)) {
+        print_heading(p, line);
+    } else if (marker_length(line)) {
+        print_item(p, line);
+    } else {
+        print_paragraph(p, line);
+    }
+    return true;
+}
+
+bool learn_render(const char *markdown, size_t n, int width, FILE *out) {
+    page p = {.lines = {markdown, markdown + n}, .width = width, .out = out};
+    learn_line line;
+    bool gap = false, any = false, ok = learn_text_init(&p.text, n);
+    while (ok && learn_next_line(&p.lines, &line)) {
+        if (is_blank(line)) {
+            gap = any;
+            continue;
+        }
+        if (line_starts(line, "<!--")) {
+            skip_comment(&p, line);
+            continue;
+        }
+        if (gap) fputc('\n', out);
+        gap = false;
+        any = true;
+        ok = print_block(&p, line);
+    }
+    learn_text_free(&p.text);
+    return ok;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* out.h - everything that is said: errors and notes on standard error, styles, numbers for people,
+ * JSON and progress. Tests: tests/cli/test_cli.py */
+#ifndef CLI_OUT_H
+#define CLI_OUT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum out_look { OUT_PLAIN, OUT_BOLD, OUT_DIM, OUT_GOOD, OUT_BAD, OUT_ACCENT } out_look;
+
+/* 0 auto (a terminal, NO_COLOR unset, TERM not dumb), 1 always, 2 never. */
+void out_set_color(int choice);
+/* The escape sequence that begins a look on this stream; "" without colour. OUT_PLAIN ends one. */
+const char *out_begin(FILE *stream, out_look look);
+
+/* "attn run: message" on standard error. */
+void out_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "attn run: note: message": something the user may not expect. */
+void out_note(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* An indented line under an error. */
+void out_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+enum { OUT_NUMBER = 40 };
+/* 17184063488 -> "17.2 G"; the unit follows by the caller ("FLOP"). */
+const char *out_human(double value, char text[OUT_NUMBER]);
+/* 33554432 -> "32.0 MiB". */
+const char *out_bytes(double bytes, char text[OUT_NUMBER]);
+/* 17184063488 -> "17,184,063,488". */
+const char *out_grouped(double value, char text[OUT_NUMBER]);
+/* 0.0123 -> "12.3 ms". */
+const char *out_seconds(double seconds, char text[OUT_NUMBER]);
+
+/* Prints and releases root; an exit code. */
+int out_json(json_t *root);
+/* A number, or null where JSON has none (infinities, NaN). */
+json_t *out_json_real(double value);
+/* A count: an integer as long as it is exact. */
+json_t *out_json_count(double value);
+
+/* Seconds of a clock that only goes forward. */
+double out_clock(void);
+
+/* A line on standard error that says how far the work is, its rate and the time left. Shown after
+ * one second, when standard error is a terminal (or always, if forced). */
+typedef struct out_progress {
+    const char *label;
+    double total, begin, shown; /* flops (or any unit, with `stage`), seconds, seconds */
+    const char *stage;          /* what is being done, shown in place of a rate; NULL: FLOP/s */
+    bool on, forced, drawn;
+} out_progress;
+
+void out_progress_begin(out_progress *progress, const char *label, double total_flops, int choice);
+void out_progress_step(out_progress *progress, double done_flops);
+void out_progress_end(out_progress *progress);
+
+#endif

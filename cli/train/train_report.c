@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* train_report.c - what a training run ended with, for people and as JSON.
+ * Tests: tests/cli/test_train.py */
+#include "train/look.h"
+#include "train/train.h"
+
+#include <string.h>
+
+/* One held-out example with its questions. */
+static look_view example_view(const train_run_state *run, attni_example *example) {
+    const attni_task_info *task = run->wish.task;
+    attni_task_draw(task, 1, 0, ATTNI_HELD_OUT, example);
+    return (look_view){.model = attni_trainer_model(run->trainer),
+                       .tokens = example->token,
+                       .n = task->n,
+                       .layer = run->wish.layers - 1,
+                       .head = -1,
+                       .first = task->first_question,
+                       .n_asked = task->n_questions};
+}
+
+/* ---------------------------------------------------------------------------------------- text */
+
+static void print_title(const train_run_state *run) {
+    const attni_model *model = attni_trainer_model(run->trainer);
+    const attni_model_config *c = &model->config;
+    char count[OUT_NUMBER], seconds[OUT_NUMBER];
+    printf("%s%s%s: %s\n", out_begin(stdout, OUT_BOLD), run->wish.task->name,
+           out_begin(stdout, OUT_PLAIN), run->wish.task->about);
+    printf("%s, layers %lld, heads %lld, d %lld, d_k %lld, %s parameters, seed %llu",
+           c->causal ? "decoder" : "encoder", (long long)c->layers, (long long)c->heads,
+           (long long)c->d, (long long)c->d_k, out_grouped((double)model->parameters.count, count),
+           (unsigned long long)run->wish.seed);
+    if (c->scale != ATTN_SCALE_AUTO) printf(", scale %.4g", c->scale);
+    if (c->temperature != 1) printf(", temperature %.4g", c->temperature);
+    printf("\n%lld steps of %lld examples in %s, %.0f steps/s on %d thread%s%s\n\n",
+           (long long)run->step.step, (long long)run->wish.batch,
+           out_seconds(run->seconds, seconds),
+           (double)run->step.step / (run->seconds > 0 ? run->seconds : 1), run->wish.threads,
+           run->wish.threads == 1 ? "" : "s", run->interrupted ? " (interrupted)" : "");
+}
+
+static void print_share(const char *name, double share, const char *remark) {
+    printf("  %-34s %s%6.1f %%%s   %s\n", name, out_begin(stdout, OUT_BOLD), 100 * share,
+           out_begin(stdout, OUT_PLAIN), remark);
+}
+
+static void print_selectivity(const attni_evaluation *e) {
+    for (int64_t l = 0; l < e->layers; l++) {
+        printf("  selectivity, layer %-15lld", (long long)l + 1);
+        for (int64_t h = 0; h < e->heads; h++) {
+            if (h > 0 && h % 4 == 0) printf("\n%36s", "");
+            printf(" head %lld %5.1f %%", (long long)h + 1, 100 * e->selectivity[l * e->heads + h]);
+        }
+        printf("   mean of heads %s%.1f %%%s\n", out_begin(stdout, OUT_BOLD), 100 * e->head_mean[l],
+               out_begin(stdout, OUT_PLAIN));
+    }
+}
+
+static int print_text(const train_run_state *run) {
+    const attni_evaluation *e = &run->now;
+    attni_example example;
+    char remark[100];
+    print_title(run);
+    snprintf(remark, sizeof remark, "of %lld examples that training never saw: every answer right",
+             (long long)e->examples);
+    print_share("held-out accuracy", e->accuracy, remark);
+    print_share("single answers", e->answers, "right");
+    print_selectivity(e);
+    print_share("accuracy, hiding what decides", e->without_right,
+                "from the questions, everywhere");
+    print_share("accuracy, hiding the rivals", e->without_rival, "from the questions, everywhere");
+    printf("\n");
+    const look_view view = example_view(run, &example);
+    return look_print(&view);
+}
+
+/* ---------------------------------------------------------------------------------------- JSON */
+
+static json_t *model_json(const train_run_state *run) {
+    const attni_model *model = attni_trainer_model(run->trainer);
+    const attni_model_config *c = &model->config;
+    json_t *root = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "layers", (json_int_t)c->layers,
+                             "heads", (json_int_t)c->heads, "d", (json_int_t)c->d, "d_k",
+                             (json_int_t)c->d_k, "d_hidden", (json_int_t)c->d_hidden, "parameters",
+                             (json_int_t)model->parameters.count, "causal", c->causal);
+    json_object_set_new(root, "scale",
+                        c->scale == ATTN_SCALE_AUTO ? json_string("1/sqrt(d_k)")
+                                                    : json_real(c->scale));
+    json_object_set_new(root, "temperature", json_real(c->temperature));
+    return root;
+}
+
+static json_t *evaluation_json(const attni_evaluation *e) {
+    json_t *layers = json_array(), *means = json_array();
+    for (int64_t l = 0; l < e->layers; l++) {
+        json_t *heads = json_array();
+        for (int64_t h = 0; h < e->heads; h++)
+            json_array_append_new(heads, json_real(e->selectivity[l * e->heads + h]));
+        json_array_append_new(layers, heads);
+        json_array_append_new(means, json_real(e->head_mean[l]));
+    }
+    return json_pack("{s:I, s:o, s:f, s:f, s:o, s:o, s:o, s:o}", "examples",
+                     (json_int_t)e->examples, "loss", out_json_real(e->loss), "accuracy",
+                     e->accuracy, "answers", e->answers, "selectivity", layers, "head_mean", means,
+                     "accuracy_without_right", out_json_real(e->without_right),
+                     "accuracy_without_rival", out_json_real(e->without_rival));
+}
+
+static int print_json(const train_run_state *run) {
+    attni_example example;
+    json_t *root = json_pack("{s:s, s:I, s:o, s:I, s:I, s:f, s:i, s:I, s:f, s:b, s:o, s:O}", "task",
+                             run->wish.task->name, "seed", (json_int_t)run->wish.seed, "model",
+                             model_json(run), "batch", (json_int_t)run->wish.batch, "steps",
+                             (json_int_t)run->step.step, "learning_rate", run->wish.rate, "threads",
+                             run->wish.threads, "solved_at", (json_int_t)run->solved_at, "seconds",
+                             run->seconds, "interrupted", run->interrupted, "held_out",
+                             evaluation_json(&run->now), "history", run->history);
+    json_t *shown = json_object();
+    const look_view view = example_view(run, &example);
+    const int code = look_json(&view, shown);
+    json_object_set_new(root, "example", shown);
+    if (code == CLI_OK) return out_json(root);
+    json_decref(root);
+    return code;
+}
+
+int train_report(const train_run_state *run, bool as_json) {
+    return as_json ? print_json(run) : print_text(run);
+}

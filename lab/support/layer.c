@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layer.c - see layer.h. */
+#define ATTNI_REAL_f64
+#include "support/layer.h"
+
+#include "layers/mha.h"
+#include "steps/attend.h"
+#include "steps/stream.h"
+
+#include <stdlib.h>
+
+/* ---- the same layer in the words of src/layers ---- */
+
+static attni_mha_config config_of(const lab_layer *layer) {
+    attni_mha_config config = R(mha_defaults)(layer->d_model, 1);
+    config.d_k = config.d_v = layer->d_k;
+    config.causal = layer->causal;
+    if (layer->scale != 0) config.scale = layer->scale;
+    return config;
+}
+
+static attni_mha_input input_of(const lab_layer *layer) {
+    return (attni_mha_input){
+        .B = layer->B, .n_q = layer->n, .n_k = layer->n, .x = layer->value[LAB_X]};
+}
+
+static attni_mha_params params_of(double *const part[LAB_PARTS]) {
+    return (attni_mha_params){.w_q = part[LAB_W_Q],
+                              .w_k = part[LAB_W_K],
+                              .w_v = part[LAB_W_V],
+                              .w_o = part[LAB_W_O],
+                              .b_q = part[LAB_B_Q],
+                              .b_k = part[LAB_B_K],
+                              .b_v = part[LAB_B_V],
+                              .b_o = part[LAB_B_O]};
+}
+
+/* A call of the layer: what attni_mha points to, and attni_mha itself. Stays where it is made. */
+typedef struct call {
+    attni_mha_config config;
+    attni_mha_params params;
+    attni_mha_input input;
+    attni_mha_saved saved;
+    attni_mha mha;
+} call;
+
+static const attni_mha *call_of(const lab_layer *layer, call *c) {
+    c->config = config_of(layer);
+    c->params = params_of(layer->value);
+    c->input = input_of(layer);
+    c->saved = R(mha_saved_place)(&c->config, &c->input, layer->saved);
+    c->mha = (attni_mha){&c->config, &c->params, &c->input, &c->saved};
+    return &c->mha;
+}
+
+/* ---- memory ---- */
+
+static void set_sizes(lab_layer *layer) {
+    const int64_t d = layer->d_model, d_k = layer->d_k;
+    for (int part = LAB_W_Q; part <= LAB_W_O; part++) layer->size[part] = d * d_k;
+    for (int part = LAB_B_Q; part <= LAB_B_V; part++) layer->size[part] = d_k;
+    layer->size[LAB_B_O] = d;
+    layer->size[LAB_X] = layer->B * layer->n * d;
+}
+
+attn_status lab_layer_create(lab_layer *layer, attn_error *err) {
+    const attni_mha_config config = config_of(layer);
+    const attni_mha_input input = input_of(layer);
+    size_t saved;
+    ATTN_TRY(R(mha_saved_size)(&config, &input, &saved, err));
+    set_sizes(layer);
+    const size_t rows = (size_t)layer->size[LAB_X];
+    size_t parts = 0;
+    for (int part = 0; part < LAB_PARTS; part++) parts += (size_t)layer->size[part];
+    /* values, gradients, y, dy, saved, dsaved */
+    double *memory = layer->memory = calloc(2 * (parts + rows + saved), sizeof *memory);
+    if (memory == NULL) return attni_fail(err, ATTN_E_MEMORY, "layer: no memory for its arrays");
+    for (int part = 0; part < LAB_PARTS; part++) {
+        layer->value[part] = memory;
+        layer->gradient[part] = memory + layer->size[part];
+        memory += 2 * layer->size[part];
+    }
+    layer->y = memory;
+    layer->dy = layer->y + rows;
+    layer->saved = layer->dy + rows;
+    layer->dsaved = layer->saved + saved;
+    for (size_t i = 0; i < rows; i++) layer->dy[i] = 1;
+    return ATTN_OK;
+}
+
+void lab_layer_free(lab_layer *layer) {
+    free(layer->memory);
+    layer->memory = NULL;
+}
+
+void lab_layer_draw(lab_layer *layer, uint32_t seed) {
+    lab_stream stream;
+    lab_stream_seed(&stream, seed);
+    const double deviation = sqrt(2 / (double)(layer->d_model + layer->d_k));
+    for (int part = LAB_W_Q; part <= LAB_W_O; part++) {
+        lab_stream_normals(&stream, (size_t)layer->size[part], deviation, layer->value[part]);
+    }
+    lab_stream_normals(&stream, (size_t)layer->size[LAB_X], 1, layer->value[LAB_X]);
+}
+
+/* ---- running ---- */
+
+attn_status lab_layer_forward(attn_ctx *ctx, lab_layer *layer, attn_error *err) {
+    call c;
+    return R(mha_forward)(ctx, call_of(layer, &c), layer->y, err);
+}
+
+attn_status lab_layer_backward(attn_ctx *ctx, lab_layer *layer, attn_error *err) {
+    call c;
+    const attni_mha *mha = call_of(layer, &c);
+    /* gradients of parameters are added to */
+    for (int part = 0; part < LAB_PARTS; part++) {
+        memset(layer->gradient[part], 0, (size_t)layer->size[part] * sizeof(double));
+    }
+    const attni_mha_gradients gradients = {
+        .dx = layer->gradient[LAB_X],
+        .params = params_of(layer->gradient),
+        .d = R(mha_saved_place)(&c.config, &c.input, layer->dsaved)};
+    return R(mha_backward)(ctx, mha, layer->dy, &gradients, err);
+}
+
+attn_status lab_layer_inspect(attn_ctx *ctx, const lab_layer *layer, double *scores,
+                              double *weights, attn_error *err) {
+    call c;
+    const attn_args args = R(mha_args)(call_of(layer, &c));
+    const int64_t B = layer->B, n = layer->n;
+    attn_inspection what;
+    attn_inspection_init(&what);
+    if (scores) what.raw = attn_tensor_bhsd(scores, ATTN_F64, B, 1, n, n);
+    if (weights) what.weights = attn_tensor_bhsd(weights, ATTN_F64, B, 1, n, n);
+    return attn_inspect(ctx, &args, &what, err);
+}
+
+double lab_layer_norm(const lab_layer *layer, lab_part part) {
+    return lab_norm(layer->gradient[part], layer->size[part]);
+}
+
+void lab_layer_position_norms(const lab_layer *layer, double *norm) {
+    const int64_t n = layer->n, d = layer->d_model;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t b = 0; b < layer->B; b++) {
+            sum += lab_norm(layer->gradient[LAB_X] + (b * n + i) * d, d);
+        }
+        norm[i] = sum / (double)layer->B;
+    }
+}

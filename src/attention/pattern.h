@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pattern.h - a pattern as sorted key intervals per row, and the builder that keeps it so.
+ * The engine reads rows through attni_pattern_row(); pattern.c and mask_make.c build. Touches: malloc
+ * memory of the pattern only. Tests: tests/attention/test_pattern.c */
+#ifndef ATTNI_PATTERN_H
+#define ATTNI_PATTERN_H
+
+#include "core/base.h"
+
+typedef struct attni_run {
+    int64_t lo, hi; /* keys lo .. hi-1 */
+} attni_run;
+
+/* Invariant: the runs of a row are non-empty, ascending and never touch, so that equal patterns have
+ * equal runs. */
+struct attn_pattern {
+    int64_t n_q, n_k;
+    int64_t count;    /* visible pairs */
+    int64_t *row_ptr; /* (n_q + 1) row i has runs row_ptr[i] .. row_ptr[i+1]-1 */
+    attni_run *runs;  /* (row_ptr[n_q]) or NULL if there are none */
+};
+
+/* The runs of row i; *n gets their number, which may be 0 (then do not read). */
+static inline const attni_run *attni_pattern_row(const attn_pattern *m, int64_t i, int64_t *n) {
+    attni_assert(i >= 0 && i < m->n_q);
+    *n = m->row_ptr[i + 1] - m->row_ptr[i];
+    return *n > 0 ? m->runs + m->row_ptr[i] : NULL;
+}
+
+/* Builds one pattern row by row: begin, then for each row add... and end_row, then finish. The first
+ * failure sticks: later calls do nothing and finish reports it. */
+typedef struct attni_pattern_builder {
+    attn_pattern *pattern; /* rows before `row` are complete */
+    int64_t row;
+    int64_t n_runs, capacity; /* used and allocated runs */
+    attn_status status;
+    attn_error *err;
+} attni_pattern_builder;
+
+/* Every pattern-giving function starts here: rejects a NULL pattern and negative sizes, sets *pattern to
+ * NULL. */
+attn_status attni_pattern_door(int64_t n_q, int64_t n_k, attn_pattern **pattern, attn_error *err);
+
+/* Nothing is to be freed when begin fails; after that finish must be called. */
+attn_status attni_pattern_begin(attni_pattern_builder *b, int64_t n_q, int64_t n_k,
+                                attn_error *err);
+/* Keys lo .. hi-1 (none if hi <= lo) join the current row; lo must not be below the lo of the run
+ * before. False once the build has failed: stop early. */
+bool attni_pattern_add(attni_pattern_builder *b, int64_t lo, int64_t hi);
+/* The runs of row i of src join the current, still empty row; src may be b->pattern. */
+bool attni_pattern_add_row(attni_pattern_builder *b, const attn_pattern *src, int64_t i);
+bool attni_pattern_end_row(attni_pattern_builder *b);
+/* Gives the pattern, or frees everything and reports the first failure. */
+attn_status attni_pattern_finish(attni_pattern_builder *b, attn_pattern **pattern);
+
+/* n items of scratch, never NULL on success; OVERFLOW or MEMORY. Free with attni_pattern_free(). */
+attn_status attni_pattern_alloc(int64_t n, size_t item, void **out, attn_error *err);
+void attni_pattern_free(void *memory);
+
+#endif

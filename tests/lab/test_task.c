@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_task.c - tasks: every example is right by the rule of its task, worked out again here from
+ * the words, and nothing of the held-out part is ever drawn for training. */
+#include "check.h"
+
+#include "learning/task.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { EXAMPLES = 400 };
+
+static const char *word(const attni_task_info *task, int32_t token) { return task->words[token]; }
+
+static bool is_one_of(const char *a, const char *list) {
+    const size_t n = strlen(a);
+    for (const char *at = strstr(list, a); at; at = strstr(at + 1, a))
+        if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == 0)) return true;
+    return false;
+}
+
+/* The words of an example, separated by spaces. */
+static void sentence(const attni_task_info *task, const attni_example *e, char text[400]) {
+    text[0] = 0;
+    for (int i = 0; i < task->n; i++) {
+        strcat(text, i ? " " : "");
+        strcat(text, word(task, e->token[i]));
+    }
+}
+
+TEST(every_task_fits_its_bounds) {
+    for (int t = 0; t < ATTNI_N_TASKS; t++) {
+        const attni_task_info *task = attni_tasks[t];
+        CHECK(attni_task_named(task->name) == task);
+        CHECK(task->n <= ATTNI_TASK_LENGTH && task->n_questions <= ATTNI_TASK_QUESTIONS);
+        CHECK(task->slots <= ATTNI_TASK_SLOTS);
+        CHECK(task->first_question + task->n_questions <= task->n);
+    }
+    CHECK(!attni_task_named("nothing"));
+}
+
+TEST(every_word_is_in_a_vocabulary_once) {
+    for (int t = 0; t < ATTNI_N_TASKS; t++)
+        for (int i = 0; i < attni_tasks[t]->n_words; i++) {
+            CHECK(attni_tasks[t]->words[i] && attni_tasks[t]->words[i][0]);
+            for (int j = 0; j < i; j++)
+                CHECK_MSG(strcmp(word(attni_tasks[t], i), word(attni_tasks[t], j)) != 0,
+                          "%s: %s twice", attni_tasks[t]->name, word(attni_tasks[t], i));
+        }
+}
+
+TEST(tokens_answers_and_places_are_in_range) {
+    for (int t = 0; t < ATTNI_N_TASKS; t++) {
+        const attni_task_info *task = attni_tasks[t];
+        for (uint64_t i = 0; i < EXAMPLES; i++) {
+            attni_example e;
+            attni_task_draw(task, 1, i, i % 2 ? ATTNI_HELD_OUT : ATTNI_TRAINING, &e);
+            for (int j = 0; j < task->n; j++) CHECK(e.token[j] >= 0 && e.token[j] < task->n_words);
+            for (int q = 0; q < task->n_questions; q++) {
+                const int at = task->causal ? task->first_question + q : task->n - 1;
+                for (int s = 0; s < task->slots; s++)
+                    CHECK(e.answer[q][s] >= -1 && e.answer[q][s] < task->n_words);
+                if (e.answer[q][0] < 0) continue;
+                CHECK(e.right[q] != 0 && e.rival[q] != 0 && (e.right[q] & e.rival[q]) == 0);
+                CHECK(((e.right[q] | e.rival[q]) >> at >> 1) == 0); /* only what can be seen */
+            }
+        }
+    }
+}
+
+TEST(the_same_numbers_give_the_same_example) {
+    for (int t = 0; t < ATTNI_N_TASKS; t++) {
+        attni_example a, b, c;
+        memset(&a, 0, sizeof a);
+        memset(&b, 0, sizeof b);
+        memset(&c, 0, sizeof c);
+        attni_task_draw(attni_tasks[t], 7, 3, ATTNI_TRAINING, &a);
+        attni_task_draw(attni_tasks[t], 7, 4, ATTNI_TRAINING, &c);
+        attni_task_draw(attni_tasks[t], 7, 3, ATTNI_TRAINING, &b);
+        CHECK(memcmp(&a, &b, sizeof a) == 0);
+        CHECK(memcmp(a.token, c.token, sizeof a.token) != 0);
+    }
+}
+
+/* What must not be in both parts: the words that decide, as text. */
+static void identity(const attni_task_info *task, const attni_example *e, char text[400]) {
+    const int32_t *x = e->token;
+    if (strcmp(task->name, "whois") == 0) {
+        const bool swap = strcmp(word(task, x[2]), word(task, x[7])) > 0;
+        snprintf(text, 400, "%s %s %s", word(task, x[swap ? 7 : 2]), word(task, x[swap ? 2 : 7]),
+                 word(task, x[11]));
+    } else if (strcmp(task->name, "sense") == 0) {
+        const bool swap = strcmp(word(task, x[4]), word(task, x[7])) > 0;
+        snprintf(text, 400, "%s %s %s", word(task, x[1]), word(task, x[swap ? 7 : 4]),
+                 word(task, x[swap ? 4 : 7]));
+    } else {
+        sentence(task, e, text);
+    }
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(a, b); }
+
+TEST(training_and_held_out_share_nothing) {
+    enum { DRAWS = 3000 };
+    static char seen[DRAWS][400];
+    for (int t = 0; t < ATTNI_N_TASKS; t++) {
+        attni_example e;
+        char text[400];
+        for (uint64_t i = 0; i < DRAWS; i++) {
+            attni_task_draw(attni_tasks[t], i % 3, i, ATTNI_TRAINING, &e);
+            identity(attni_tasks[t], &e, seen[i]);
+        }
+        qsort(seen, DRAWS, sizeof *seen, by_text);
+        for (uint64_t i = 0; i < DRAWS; i++) {
+            attni_task_draw(attni_tasks[t], i % 3, i, ATTNI_HELD_OUT, &e);
+            identity(attni_tasks[t], &e, text);
+            CHECK_MSG(!bsearch(text, seen, DRAWS, sizeof *seen, by_text), "%s: %s in both parts",
+                      attni_tasks[t]->name, text);
+        }
+    }
+}
+
+TEST(about_a_fifth_of_the_whois_triples_is_held_out) {
+    static char seen[20000][400];
+    const attni_task_info *task = attni_task_named("whois");
+    int n[2] = {0, 0};
+    for (int part = 0; part < 2; part++) { /* 20000 draws of at most 5120 triples find nearly all */
+        attni_example e;
+        for (uint64_t i = 0; i < 20000; i++) {
+            attni_task_draw(task, 5, i, (attni_part)part, &e);
+            identity(task, &e, seen[i]);
+        }
+        qsort(seen, 20000, sizeof *seen, by_text);
+        for (int i = 0; i < 20000; i++) n[part] += i == 0 || strcmp(seen[i - 1], seen[i]) != 0;
+    }
+    CHECK_NEAR((double)n[1] / (n[0] + n[1]), 0.2, 0.03);
+}
+
+static const char beings[] = "cat dog horse child nurse farmer teacher rabbit fox sailor baker "
+                             "monkey girl boy goat king";
+static const char moods[] = "tired hungry happy sad angry sleepy thirsty afraid proud bored";
+
+TEST(whois_asks_for_the_noun_that_the_adjective_suits_and_its_colour) {
+    const attni_task_info *task = attni_task_named("whois");
+    for (uint64_t i = 0; i < EXAMPLES; i++) {
+        attni_example e;
+        char text[400];
+        attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
+        sentence(task, &e, text);
+        const bool first = is_one_of(word(task, e.token[2]), beings);
+        CHECK_MSG(first != is_one_of(word(task, e.token[7]), beings), "%s", text);
+        CHECK_STR(word(task, e.token[task->first_question]), "it");
+        const bool being = is_one_of(word(task, e.token[11]), moods);
+        const int noun = being == first ? 2 : 7;
+        CHECK_MSG(e.answer[0][0] == e.token[noun], "%s: %s", text, word(task, e.answer[0][0]));
+        CHECK_INT(e.answer[0][1], e.token[noun - 1]);
+        CHECK(e.token[1] != e.token[6]); /* two colours, or the question would have one answer */
+        CHECK_INT(e.right[0], noun == 2 ? 0x07 : 0xe0);
+        CHECK_INT(e.rival[0], noun == 2 ? 0xe0 : 0x07);
+    }
+}
+
+TEST(sense_needs_word_and_cue) {
+    static const char nature[] =
+        "water tree grass leaf mud forest garden rain root seed fish meadow";
+    static const char *const meaning[4][3] = {{"bank", "riverside", "lender"},
+                                              {"apple", "fruit", "company"},
+                                              {"mouse", "animal", "device"},
+                                              {"plant", "flower", "factory"}};
+    const attni_task_info *task = attni_task_named("sense");
+    for (uint64_t i = 0; i < EXAMPLES; i++) {
+        attni_example e;
+        attni_task_draw(task, 2, i, ATTNI_HELD_OUT, &e);
+        const char *cue = word(task, e.token[e.right[0] == 1u << 4 ? 4 : 7]);
+        int which = 0;
+        while (strcmp(meaning[which][0], word(task, e.token[1])) != 0) which++;
+        CHECK_STR(word(task, e.answer[0][0]), meaning[which][is_one_of(cue, nature) ? 1 : 2]);
+    }
+}
+
+TEST(induction_answers_are_what_came_after_the_last_time) {
+    const attni_task_info *task = attni_task_named("induction");
+    for (uint64_t i = 0; i < EXAMPLES; i++) {
+        attni_example e;
+        attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
+        for (int q = 0; q < task->n_questions; q++) {
+            const int at = task->first_question + q;
+            int last = at - 1;
+            while (last >= 0 && e.token[last] != e.token[at]) last--;
+            CHECK_INT(e.answer[q][0], last < 0 ? -1 : e.token[last + 1]);
+            if (last >= 0) CHECK(e.right[q] >> (last + 1) & 1);
+        }
+    }
+}
+
+TEST(copy_answers_are_the_letters_again) {
+    const attni_task_info *task = attni_task_named("copy");
+    for (uint64_t i = 0; i < EXAMPLES; i++) {
+        attni_example e;
+        attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
+        CHECK_STR(word(task, e.token[8]), ">");
+        for (int q = 0; q < 8; q++) {
+            CHECK_INT(e.answer[q][0], e.token[q]);
+            CHECK_INT(e.right[q], 1 << q);
+            if (q < 7) CHECK_INT(e.token[9 + q], e.token[q]);
+        }
+    }
+}
+
+TEST(sort_answers_ascend_and_are_the_same_numbers) {
+    const attni_task_info *task = attni_task_named("sort");
+    for (uint64_t i = 0; i < EXAMPLES; i++) {
+        attni_example e;
+        attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
+        for (int q = 0; q < 8; q++) {
+            const int value = atoi(word(task, e.answer[q][0]));
+            if (q) CHECK(value > atoi(word(task, e.answer[q - 1][0])));
+            int at = 0;
+            while (at < 8 && e.token[at] != e.answer[q][0]) at++;
+            CHECK(at < 8);
+            CHECK_INT(e.right[q], 1 << at);
+        }
+    }
+}
+
+TEST(add_answers_are_the_digits_of_the_sum) {
+    const attni_task_info *task = attni_task_named("add");
+    for (uint64_t i = 0; i < EXAMPLES; i++) {
+        attni_example e;
+        attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
+        const int32_t *x = e.token;
+        const int a = x[0] * 100 + x[1] * 10 + x[2], b = x[4] * 100 + x[5] * 10 + x[6];
+        const int sum =
+            e.answer[0][0] + 10 * e.answer[1][0] + 100 * e.answer[2][0] + 1000 * e.answer[3][0];
+        CHECK_STR(word(task, x[3]), "+");
+        CHECK_STR(word(task, x[7]), "=");
+        CHECK_INT(sum, a + b);
+        for (int q = 0; q < 3; q++) CHECK_INT(x[8 + q], e.answer[q][0]);
+        CHECK_INT(e.right[0], 1 << 2 | 1 << 6);
+        CHECK_INT(e.right[3], 1 << 0 | 1 << 4);
+    }
+}
