@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* args.h - the door: everything a caller can get wrong is found here, once. Behind it, attn_args
  * are complete and true.
- * Tests: tests/attention/test_args.c */
+ * Tests: tests/attention/test_args_*.c */
 #ifndef ATTNI_ARGS_H
 #define ATTNI_ARGS_H
 

@@ -2,7 +2,7 @@
 /* pattern.c - life cycle, queries, set algebra and CSR form of patterns; the builder behind all of them.
  * Touches: malloc memory; this is the only
  * pattern file that allocates. Cost: linear in intervals, CSR linear in pairs.
- * Tests: tests/attention/test_pattern.c (also fails every allocation once) */
+ * Tests: tests/attention/test_pattern*.c */
 #include "attention/pattern.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tensor.c - views of memory: making them, checking one by itself, and whether two share elements.
- * Touches no element. Tests: tests/attention/test_args.c */
+ * Touches no element. Tests: tests/attention/test_args_*.c */
 #include "attention/tensor.h"
 
 #include <inttypes.h>

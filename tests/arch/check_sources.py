@@ -4,8 +4,8 @@
 
 check_sources.py ROOT
 Fails on: value-changing compiler flags in build files, paths of one machine, tabs in C, a C file
-without its licence line, a room without a short README, a test that is named but not there. Warns of
-functions over 60 lines.
+without its licence line, a room without a short README, a test that is named but not there, a test file
+over 600 lines. Warns of functions over 60 lines.
 """
 import re
 import statistics
@@ -27,6 +27,8 @@ HEAD = re.compile(r'(?!typedef\b|extern "C")[A-Za-z_]')
 NAME = re.compile(r"\bK\((\w+)\)\(|(\w+)\(")
 README_LINES = 15
 LONG_FUNCTION = 60
+TEST_LINES = 600
+TEST_SOURCE = {".c", ".h", ".cpp", ".py", ".mjs", ".ts"}
 
 
 def files(root):
@@ -72,6 +74,13 @@ def test_complaints(root, path, text):
             yield f"{path}:{number}: there is no {match.group()}"
 
 
+def length_complaints(path, text):
+    is_test = path.parts[0] == "tests" or path.parts[:2] == ("web", "tests")
+    lines = text.count("\n")
+    if is_test and path.suffix in TEST_SOURCE and lines > TEST_LINES:
+        yield f"{path}: {lines} lines, at most {TEST_LINES} in a test file"
+
+
 def room_complaints(root):
     for room in ROOMS:
         if not (root / room).is_dir():
@@ -106,6 +115,7 @@ def check(root):
     for path, text in files(root):
         found += path_complaints(path, text)
         found += test_complaints(root, path, text)
+        found += length_complaints(path, text)
         if is_build_file(path):
             found += flag_complaints(path, text)
         if path.suffix in (".c", ".h"):

@@ -174,6 +174,13 @@ class Sources(Tree):
         self.write("docs/tour.md", "tests/core/test_pool.c, tests/run.mjs, tests/unit/*.c\ntests/unit/test_" + "pond.c\n")
         self.assertEqual(self.sources(), ["docs/tour.md:2: there is no tests/unit/test_" + "pond.c"])
 
+    def test_a_long_test_file_is_found(self):
+        self.write("tests/core/test_" + "pond.py", "x\n" * 600)
+        self.write("tests/golden/golden.json", "x\n" * 601)
+        self.assertEqual(self.sources(), [])
+        self.write("web/tests/" + "journey.mjs", "x\n" * 601)
+        self.assertEqual(len(self.sources()), 1)
+
     def test_tab_in_c_is_found(self):
         self.write("src/core/pool.c", "int x;\t\n")
         self.assertEqual(len(self.sources()), 1)

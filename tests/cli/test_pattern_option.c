@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pattern.c - the language of --pattern (cli/run/pattern_option.h) against a brute force over all
+/* test_pattern_option.c - the language of --pattern (cli/run/pattern_option.h) against a brute force over all
  * pairs. */
 #include "run/pattern_option.h"
 
