@@ -122,7 +122,7 @@ static int tokenize(const attni_model *model, const char *text, int32_t *tokens,
 
 /* The tokens at which the task asks, or all when they are unknown or not all there. */
 static void choose_questions(look_view *view) {
-    const attni_task_info *task = attni_task_named(view->model->task);
+    const lab_task *task = lab_task_named(view->model->task);
     view->first = 0;
     view->n_asked = view->n;
     if (!task || view->n <= task->first_question) return;

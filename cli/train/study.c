@@ -91,7 +91,7 @@ static train_options options_of(const train_options *o, const study *s, const ki
 }
 
 static int run_one(const train_options *o, outcome *result) {
-    train_run_state run = {.wish = train_wish(o, attni_task_named("whois")),
+    train_run_state run = {.wish = train_wish(o, lab_task_named("whois")),
                            .stop_at = 0.99,
                            .every = STUDY_EVERY,
                            .progress = o->progress};
@@ -103,10 +103,10 @@ static int run_one(const train_options *o, outcome *result) {
                             .without_rival = run.now.without_rival,
                             .steps = (double)run.step.step,
                             .solved_at = run.solved_at < 0 ? INFINITY : (double)run.solved_at,
-                            .fingerprint = fingerprint(attni_trainer_model(run.trainer))};
+                            .fingerprint = fingerprint(lab_trainer_model(run.trainer))};
         if (run.interrupted) code = CLI_INTERRUPTED;
     }
-    attni_trainer_destroy(run.trainer);
+    lab_trainer_destroy(run.trainer);
     return code;
 }
 

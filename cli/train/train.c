@@ -92,8 +92,8 @@ static const cli_spec spec = {
     .n_options = sizeof options / sizeof *options,
 };
 
-attni_trainer_options train_wish(const train_options *o, const attni_task_info *task) {
-    attni_trainer_options wish = attni_trainer_defaults(task);
+lab_trainer_options train_wish(const train_options *o, const lab_task *task) {
+    lab_trainer_options wish = lab_trainer_defaults(task);
     attn_cpu cpu;
     attn_cpu_info(&cpu);
     if (o->layers) wish.layers = o->layers;
@@ -147,7 +147,7 @@ static int train_once(const train_options *o, train_run_state *run) {
         (!outfile_close(&log, msg, sizeof msg) || !outfile_commit(&log, msg, sizeof msg)))
         code = file_error(o->log, msg);
     if (code == CLI_OK && o->save)
-        code = write_model(attni_trainer_model(run->trainer), &model, o->save);
+        code = write_model(lab_trainer_model(run->trainer), &model, o->save);
     outfile_discard(&model);
     outfile_discard(&log);
     return code;
@@ -157,11 +157,11 @@ static int train_once(const train_options *o, train_run_state *run) {
 
 static const char *task_name(const void *arg, size_t i) {
     (void)arg;
-    return attni_tasks[i]->name;
+    return lab_tasks[i]->name;
 }
 
 static int unknown_task(const char *word) {
-    const char *meant = *word ? cli_nearest(word, ATTNI_N_TASKS, task_name, NULL) : NULL;
+    const char *meant = *word ? cli_nearest(word, LAB_N_TASKS, task_name, NULL) : NULL;
     if (meant)
         out_error(spec.command, "%s: unknown task. Did you mean %s?", word, meant);
     else
@@ -195,7 +195,7 @@ int cmd_train(int argc, char **argv) {
     if (code == CLI_OK) code = check(&o);
     if (code != CLI_OK) return code;
     if (o.study && !named) return train_study(&o);
-    const attni_task_info *task = attni_task_named(named ? argv[1] : "");
+    const lab_task *task = lab_task_named(named ? argv[1] : "");
     if (!task || o.study) return unknown_task(named && !task ? argv[1] : "");
     train_run_state run = {.wish = train_wish(&o, task),
                            .stop_at = o.stop_at / 100,
@@ -207,6 +207,6 @@ int cmd_train(int argc, char **argv) {
     if (code == CLI_OK && o.save && !o.common.json) printf("\nsaved: %s\n", o.save);
     if (code == CLI_OK && run.interrupted) code = CLI_INTERRUPTED;
     json_decref(run.history);
-    attni_trainer_destroy(run.trainer);
+    lab_trainer_destroy(run.trainer);
     return code;
 }

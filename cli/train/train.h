@@ -24,21 +24,21 @@ typedef struct train_options {
 } train_options;
 
 /* The trainer that the options ask for; threads are the machine's unless given. */
-attni_trainer_options train_wish(const train_options *o, const attni_task_info *task);
+lab_trainer_options train_wish(const train_options *o, const lab_task *task);
 
 enum { TRAIN_EVERY = 100, TRAIN_EXAMPLES = 512, TRAIN_FINAL = 2048 };
 
 /* One run. */
 typedef struct train_run_state {
-    attni_trainer *trainer;
-    attni_trainer_options wish;
-    double stop_at;       /* share; 0: never */
-    int64_t every;        /* steps between evaluations */
-    FILE *log;            /* one JSON object for each step, or NULL */
-    int progress;         /* 0 on a terminal, 1 always, 2 never */
-    attni_step step;      /* the last one */
-    attni_evaluation now; /* the last evaluation */
-    int64_t solved_at;    /* step of the first of two evaluations in a row at stop_at; -1: none */
+    lab_trainer *trainer;
+    lab_trainer_options wish;
+    double stop_at;         /* share; 0: never */
+    int64_t every;          /* steps between evaluations */
+    FILE *log;              /* one JSON object for each step, or NULL */
+    int progress;           /* 0 on a terminal, 1 always, 2 never */
+    lab_training_step step; /* the last one */
+    lab_evaluation now;     /* the last evaluation */
+    int64_t solved_at;      /* step of the first of two evaluations in a row at stop_at; -1: none */
     double seconds;
     bool interrupted;
     json_t *history; /* an object for each evaluation, or NULL: not wanted */
@@ -49,7 +49,7 @@ typedef struct train_run_state {
 int train_run(train_run_state *run);
 
 /* Selectivity of the mean of the heads of the last layer: the headline. */
-double train_selectivity(const attni_evaluation *e);
+double train_selectivity(const lab_evaluation *e);
 
 /* Shows a finished run: text with one held-out example and its attention, or JSON. */
 int train_report(const train_run_state *run, bool as_json);

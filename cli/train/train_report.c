@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* One held-out example with its questions. */
-static look_view example_view(const train_run_state *run, attni_example *example) {
-    const attni_task_info *task = run->wish.task;
-    attni_task_draw(task, 1, 0, ATTNI_HELD_OUT, example);
-    return (look_view){.model = attni_trainer_model(run->trainer),
+static look_view example_view(const train_run_state *run, lab_task_example *example) {
+    const lab_task *task = run->wish.task;
+    lab_task_draw(task, 1, 0, LAB_HELD_OUT, example);
+    return (look_view){.model = lab_trainer_model(run->trainer),
                        .tokens = example->token,
                        .n = task->n,
                        .layer = run->wish.layers - 1,
@@ -22,7 +22,7 @@ static look_view example_view(const train_run_state *run, attni_example *example
 /* ---------------------------------------------------------------------------------------- text */
 
 static void print_title(const train_run_state *run) {
-    const attni_model *model = attni_trainer_model(run->trainer);
+    const attni_model *model = lab_trainer_model(run->trainer);
     const attni_model_config *c = &model->config;
     char count[OUT_NUMBER], seconds[OUT_NUMBER];
     printf("%s%s%s: %s\n", out_begin(stdout, OUT_BOLD), run->wish.task->name,
@@ -45,7 +45,7 @@ static void print_share(const char *name, double share, const char *remark) {
            out_begin(stdout, OUT_PLAIN), remark);
 }
 
-static void print_selectivity(const attni_evaluation *e) {
+static void print_selectivity(const lab_evaluation *e) {
     for (int64_t l = 0; l < e->layers; l++) {
         printf("  selectivity, layer %-15lld", (long long)l + 1);
         for (int64_t h = 0; h < e->heads; h++) {
@@ -58,8 +58,8 @@ static void print_selectivity(const attni_evaluation *e) {
 }
 
 static int print_text(const train_run_state *run) {
-    const attni_evaluation *e = &run->now;
-    attni_example example;
+    const lab_evaluation *e = &run->now;
+    lab_task_example example;
     char remark[100];
     print_title(run);
     snprintf(remark, sizeof remark, "of %lld examples that training never saw: every answer right",
@@ -78,7 +78,7 @@ static int print_text(const train_run_state *run) {
 /* ---------------------------------------------------------------------------------------- JSON */
 
 static json_t *model_json(const train_run_state *run) {
-    const attni_model *model = attni_trainer_model(run->trainer);
+    const attni_model *model = lab_trainer_model(run->trainer);
     const attni_model_config *c = &model->config;
     json_t *root = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "layers", (json_int_t)c->layers,
                              "heads", (json_int_t)c->heads, "d", (json_int_t)c->d, "d_k",
@@ -91,7 +91,7 @@ static json_t *model_json(const train_run_state *run) {
     return root;
 }
 
-static json_t *evaluation_json(const attni_evaluation *e) {
+static json_t *evaluation_json(const lab_evaluation *e) {
     json_t *layers = json_array(), *means = json_array();
     for (int64_t l = 0; l < e->layers; l++) {
         json_t *heads = json_array();
@@ -108,7 +108,7 @@ static json_t *evaluation_json(const attni_evaluation *e) {
 }
 
 static int print_json(const train_run_state *run) {
-    attni_example example;
+    lab_task_example example;
     json_t *root = json_pack("{s:s, s:I, s:o, s:I, s:I, s:f, s:i, s:I, s:f, s:b, s:o, s:O}", "task",
                              run->wish.task->name, "seed", (json_int_t)run->wish.seed, "model",
                              model_json(run), "batch", (json_int_t)run->wish.batch, "steps",

@@ -14,7 +14,7 @@ static void interrupt(int signal_number) {
     is_interrupted = 1;
 }
 
-double train_selectivity(const attni_evaluation *e) {
+double train_selectivity(const lab_evaluation *e) {
     return e->layers > 0 ? e->head_mean[e->layers - 1] : 0;
 }
 
@@ -50,13 +50,13 @@ static void end_progress(const progress *p) {
 /* ----------------------------------------------------------------------------------------- log */
 
 static json_t *step_json(const train_run_state *run, bool evaluated) {
-    const attni_step *s = &run->step;
+    const lab_training_step *s = &run->step;
     json_t *line = json_pack("{s:I, s:o, s:o, s:f}", "step", (json_int_t)s->step, "loss",
                              out_json_real(s->loss), "gradient_norm",
                              out_json_real(s->gradient_norm), "rate", s->rate);
     json_t *norms = json_array();
     for (int64_t l = 0; l < run->wish.layers; l++)
-        json_array_append_new(norms, out_json_real(attni_trainer_layer_norm(run->trainer, l)));
+        json_array_append_new(norms, out_json_real(lab_trainer_layer_norm(run->trainer, l)));
     json_object_set_new(line, "layer_gradient_norms", norms);
     if (!evaluated) return line;
     json_object_set_new(line, "held_out_loss", out_json_real(run->now.loss));
@@ -79,14 +79,14 @@ static void record(train_run_state *run, bool evaluated) {
 /* ----------------------------------------------------------------------------------------- run */
 
 static attn_status train(train_run_state *run, progress *p, attn_error *err) {
-    const attni_evaluation_wish wish = {.examples = TRAIN_EXAMPLES};
+    const lab_evaluation_wish wish = {.examples = TRAIN_EXAMPLES};
     bool met_before = false;
     run->solved_at = -1;
     while (run->step.step < run->wish.steps && !is_interrupted) {
-        attn_status status = attni_trainer_step(run->trainer, &run->step, err);
+        attn_status status = lab_trainer_step(run->trainer, &run->step, err);
         if (status != ATTN_OK) return status;
         const bool due = run->step.step % run->every == 0;
-        if (due) status = attni_trainer_evaluate(run->trainer, &wish, &run->now, err);
+        if (due) status = lab_trainer_evaluate(run->trainer, &wish, &run->now, err);
         if (status != ATTN_OK) return status;
         record(run, due);
         show(p, run, due);
@@ -102,13 +102,13 @@ static attn_status train(train_run_state *run, progress *p, attn_error *err) {
 }
 
 int train_run(train_run_state *run) {
-    const attni_evaluation_wish final = {.examples = TRAIN_FINAL, .knock_out = true};
+    const lab_evaluation_wish final = {.examples = TRAIN_FINAL, .knock_out = true};
     struct sigaction catching = {.sa_handler = interrupt}, before_int, before_term;
     progress p = {.on = run->progress == 1 || (run->progress == 0 && isatty(STDERR_FILENO)),
                   .lines = run->progress == 1,
                   .begin = out_clock()};
     attn_error error = {""};
-    attn_status status = attni_trainer_create(&run->wish, &run->trainer, &error);
+    attn_status status = lab_trainer_create(&run->wish, &run->trainer, &error);
     if (status == ATTN_OK) {
         is_interrupted = 0;
         sigaction(SIGINT, &catching, &before_int);
@@ -117,7 +117,7 @@ int train_run(train_run_state *run) {
         run->interrupted = is_interrupted;
         run->seconds = out_clock() - p.begin;
         if (status == ATTN_OK)
-            status = attni_trainer_evaluate(run->trainer, &final, &run->now, &error);
+            status = lab_trainer_evaluate(run->trainer, &final, &run->now, &error);
         sigaction(SIGINT, &before_int, NULL);
         sigaction(SIGTERM, &before_term, NULL);
         end_progress(&p);

@@ -55,35 +55,35 @@ typedef struct work_done {
 /* Of EVERY steps, up to a factor: part of a model does not grow with its heads. Measured. */
 static size_t work_of(int64_t d_k) { return 60 + (size_t)d_k; }
 
-static attn_status run(work_done *course, const attni_trainer_options *options,
-                       record_of_run *record, attn_error *err) {
-    const attni_evaluation_wish wish = {.examples = EXAMPLES};
-    attni_trainer *trainer;
-    ATTN_TRY(attni_trainer_create(options, &trainer, err));
+static attn_status run(work_done *course, const lab_trainer_options *options, record_of_run *record,
+                       attn_error *err) {
+    const lab_evaluation_wish wish = {.examples = EXAMPLES};
+    lab_trainer *trainer;
+    ATTN_TRY(lab_trainer_create(options, &trainer, err));
     attn_status status = ATTN_OK;
     for (size_t look = 0; look < LOOKS && status == ATTN_OK; look++) {
         double norms[EVERY];
         for (size_t i = 0; i < EVERY && status == ATTN_OK; i++) {
-            attni_step step;
-            status = attni_trainer_step(trainer, &step, err);
+            lab_training_step step;
+            status = lab_trainer_step(trainer, &step, err);
             norms[i] = step.gradient_norm;
         }
-        attni_evaluation evaluation = {.accuracy = 0};
-        if (status == ATTN_OK) status = attni_trainer_evaluate(trainer, &wish, &evaluation, err);
+        lab_evaluation evaluation = {.accuracy = 0};
+        if (status == ATTN_OK) status = lab_trainer_evaluate(trainer, &wish, &evaluation, err);
         record->accuracy[look] = 100 * evaluation.accuracy;
         record->gradient[look] = lab_median(norms, EVERY);
         course->done += work_of(options->d_k);
         lab_progress(course->settings, course->done, course->all);
     }
-    attni_trainer_destroy(trainer);
+    lab_trainer_destroy(trainer);
     return status;
 }
 
 /* One head, so that twelve runs fit into seconds; a constant rate, so that the curves show the
  * scale and not a schedule. */
-static attni_trainer_options options_of(const lab_settings *settings, int64_t d_k,
-                                        lab_scaling scaling, uint64_t seed) {
-    attni_trainer_options options = attni_trainer_defaults(attni_task_named("whois"));
+static lab_trainer_options options_of(const lab_settings *settings, int64_t d_k,
+                                      lab_scaling scaling, uint64_t seed) {
+    lab_trainer_options options = lab_trainer_defaults(lab_task_named("whois"));
     options.heads = 1;
     options.d_k = d_k;
     options.rate = 0.004;
@@ -130,7 +130,7 @@ static attn_status measure_kind(work_done *course, int64_t d_k, lab_scaling scal
                                 lab_table *curves, double *row, attn_error *err) {
     record_of_run seen[SEEDS];
     for (size_t s = 0; s < SEEDS; s++, row += RUN_COLUMNS) {
-        const attni_trainer_options options = options_of(course->settings, d_k, scaling, s + 1);
+        const lab_trainer_options options = options_of(course->settings, d_k, scaling, s + 1);
         ATTN_TRY(run(course, &options, &seen[s], err));
         row[D_K] = (double)d_k;
         row[SCALING] = options.scale;

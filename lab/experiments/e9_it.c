@@ -53,28 +53,28 @@ enum { SEED, RIGHT, SELECTIVITY_1, SELECTIVITY_2, WITHOUT_PHRASE, WITHOUT_RIVAL,
 /* ---- measure ---- */
 
 /* The defaults of the task at twice the rate, which falls as if for twice the steps. */
-static attn_status train(const lab_settings *settings, size_t run, attni_trainer **trainer,
+static attn_status train(const lab_settings *settings, size_t run, lab_trainer **trainer,
                          attn_error *err) {
-    attni_trainer_options options = attni_trainer_defaults(attni_task_named("whois"));
+    lab_trainer_options options = lab_trainer_defaults(lab_task_named("whois"));
     options.rate = 0.004;
     options.warmup = 20;
     options.steps = 2 * STEPS;
     options.seed = run + 1;
     options.threads = settings->threads;
-    ATTN_TRY(attni_trainer_create(&options, trainer, err));
+    ATTN_TRY(lab_trainer_create(&options, trainer, err));
     for (size_t i = 0; i < STEPS; i++) {
-        attni_step step;
-        ATTN_TRY(attni_trainer_step(*trainer, &step, err));
+        lab_training_step step;
+        ATTN_TRY(lab_trainer_step(*trainer, &step, err));
         if ((i + 1) % CHUNK == 0) lab_progress(settings, run * STEPS + i + 1, SEEDS * STEPS);
     }
     return ATTN_OK;
 }
 
-static attn_status measure_seed(attni_trainer *trainer, double *row, attn_error *err) {
-    const attni_evaluation_wish wish = {.examples = EXAMPLES, .knock_out = true};
-    attni_evaluation found;
-    ATTN_TRY(attni_trainer_evaluate(trainer, &wish, &found, err));
-    row[SEED] = (double)attni_trainer_model(trainer)->seed;
+static attn_status measure_seed(lab_trainer *trainer, double *row, attn_error *err) {
+    const lab_evaluation_wish wish = {.examples = EXAMPLES, .knock_out = true};
+    lab_evaluation found;
+    ATTN_TRY(lab_trainer_evaluate(trainer, &wish, &found, err));
+    row[SEED] = (double)lab_trainer_model(trainer)->seed;
     row[RIGHT] = 100 * found.accuracy;
     row[SELECTIVITY_1] = 100 * found.head_mean[0];
     row[SELECTIVITY_2] = 100 * found.head_mean[1];
@@ -185,12 +185,12 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
     if (!seeds) return attni_fail(err, ATTN_E_MEMORY, "E9: no memory for its tables");
     attn_status status = ATTN_OK;
     for (size_t run = 0; run < SEEDS && status == ATTN_OK; run++) {
-        attni_trainer *trainer = NULL;
+        lab_trainer *trainer = NULL;
         status = train(settings, run, &trainer, err);
         if (status == ATTN_OK) status = measure_seed(trainer, lab_cell(seeds, run, 0), err);
         if (status == ATTN_OK && run == 0)
-            status = look_into(settings, attni_trainer_model(trainer), data, err);
-        attni_trainer_destroy(trainer);
+            status = look_into(settings, lab_trainer_model(trainer), data, err);
+        lab_trainer_destroy(trainer);
     }
     return status;
 }

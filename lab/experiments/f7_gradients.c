@@ -15,12 +15,12 @@ enum { POSITION_DRAWS = 400, SIZE_DRAWS = 100 };
 /* Table `parameters`: norms of one draw. */
 enum { FREE, CAUSAL, MODES };
 static const char *const mode_heading[] = {"noncausal", "causal"};
-static const char *const part_markup[LAB_PARTS] = {
+static const char *const part_markup[LAB_LAYER_PARTS] = {
     "W<sub>Q</sub>", "W<sub>K</sub>", "W<sub>V</sub>",
     "W<sub>O</sub>", "b<sub>Q</sub>", "b<sub>K</sub> (exactly 0)",
     "b<sub>V</sub>", "b<sub>O</sub>", "X"};
-static const char *const part_name[LAB_PARTS] = {"W_Q", "W_K", "W_V", "W_O", "b_Q",
-                                                 "b_K", "b_V", "b_O", "X"};
+static const char *const part_name[LAB_LAYER_PARTS] = {"W_Q", "W_K", "W_V", "W_O", "b_Q",
+                                                       "b_K", "b_V", "b_O", "X"};
 
 /* Table `positions`: norms of the gradient of x at each position; of one draw, and the mean. */
 enum { POSITION, ONE_FREE, ONE_CAUSAL, MEAN_FREE, MEAN_CAUSAL, POSITION_COLUMNS };
@@ -63,8 +63,8 @@ static void add_norms(const lab_layer *layer, bool shown, const mask_tables *to)
         if (shown) *lab_cell(to->positions, i, ONE_FREE + mode) = norm[i];
         *lab_cell(to->positions, i, MEAN_FREE + mode) += norm[i] / (double)POSITION_DRAWS;
     }
-    for (size_t part = 0; shown && part < LAB_PARTS; part++) {
-        *lab_cell(to->parameters, part, mode) = lab_layer_norm(layer, (lab_part)part);
+    for (size_t part = 0; shown && part < LAB_LAYER_PARTS; part++) {
+        *lab_cell(to->parameters, part, mode) = lab_layer_norm(layer, (lab_layer_part)part);
     }
     if (mode != CAUSAL) return;
     to->draws->cell[DRAWS]++;
@@ -92,7 +92,8 @@ static attn_status measure_mask(const lab_settings *settings, const mask_tables 
 
 /* The part of a row that belongs to the draw that is shown. */
 static attn_status put_shown(attn_ctx *ctx, const lab_layer *layer, double *row, attn_error *err) {
-    static const lab_part part[] = {LAB_X, LAB_W_Q, LAB_W_K, LAB_W_V, LAB_W_O};
+    static const lab_layer_part part[] = {LAB_LAYER_X, LAB_LAYER_W_Q, LAB_LAYER_W_K, LAB_LAYER_W_V,
+                                          LAB_LAYER_W_O};
     double map[B * N * N], largest[B * N];
     ATTN_TRY(lab_layer_inspect(ctx, layer, map, NULL, err));
     row[SCORE_SD] = lab_deviation(map, (int64_t)B * N * N);
@@ -109,8 +110,8 @@ static attn_status add_draw(attn_ctx *ctx, lab_layer *layer, bool shown, double 
                             attn_error *err) {
     ATTN_TRY(forward_backward(ctx, layer, err));
     if (shown) ATTN_TRY(put_shown(ctx, layer, row, err));
-    row[MEAN_X] += lab_layer_norm(layer, LAB_X) / (double)SIZE_DRAWS;
-    row[MEAN_W_Q] += lab_layer_norm(layer, LAB_W_Q) / (double)SIZE_DRAWS;
+    row[MEAN_X] += lab_layer_norm(layer, LAB_LAYER_X) / (double)SIZE_DRAWS;
+    row[MEAN_W_Q] += lab_layer_norm(layer, LAB_LAYER_W_Q) / (double)SIZE_DRAWS;
     return ATTN_OK;
 }
 
@@ -134,7 +135,7 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
     lab_table *sizes[2] = {lab_table_add(data, "unscaled", SIZES, SIZE_COLUMNS, size_heading),
                            lab_table_add(data, "scaled", SIZES, SIZE_COLUMNS, size_heading)};
     const mask_tables mask = {
-        .parameters = lab_table_add(data, "parameters", LAB_PARTS, MODES, mode_heading),
+        .parameters = lab_table_add(data, "parameters", LAB_LAYER_PARTS, MODES, mode_heading),
         .positions = lab_table_add(data, "positions", N, POSITION_COLUMNS, position_heading),
         .draws = lab_table_add(data, "draws", 1, DRAWS_COLUMNS, draws_heading)};
     if (!sizes[0] || !sizes[1] || !mask.parameters || !mask.positions || !mask.draws) {
@@ -164,7 +165,7 @@ static void draw_parameters(const lab_data *data, plot_canvas *canvas, plot_rect
                                                   (plot_bar_series){.color = PLOT_BLUE});
     const plot_bars bars = {.title = "a  Gradient by parameter (non-causal)",
                             .group = part_markup,
-                            .n_groups = LAB_PARTS,
+                            .n_groups = LAB_LAYER_PARTS,
                             .value = {.label = "L2 norm"},
                             .series = &series,
                             .n_series = 1,
@@ -294,7 +295,7 @@ static void judge(const lab_data *data, lab_finding *finding) {
              "larger, not smaller: that of W_Q is %.0f at d<sub>k</sub> = 128, scaled %.0f. With "
              "these weights the scores shrink as d<sub>k</sub> grows (sd %.2f to %.2f), so d is "
              "not a controlled sweep.",
-             *lab_cell(lab_table_named(data, "parameters"), LAB_B_K, FREE),
+             *lab_cell(lab_table_named(data, "parameters"), LAB_LAYER_B_K, FREE),
              100 * draws[FALLING] / draws[DRAWS], 100 * draws[FIRST_LARGEST] / draws[DRAWS],
              lab_number(lab_table_named(data, "unscaled"), SIZES - 1, "mean_W_Q"),
              lab_number(scaled, SIZES - 1, "mean_W_Q"), lab_number(scaled, 0, "score_sd"),

@@ -9,21 +9,21 @@ static attn_status no_memory(attn_error *err) {
     return attni_fail(err, ATTN_E_MEMORY, "training: no memory for the workers");
 }
 
-static attn_status worker_create(const attni_model_config *config, const attni_task_info *task,
-                                 attni_worker *worker, attn_error *err) {
-    const size_t n = (size_t)task->n, questions = (size_t)(ATTNI_SHARD * task->n_questions);
-    const attni_text largest = {.B = ATTNI_SHARD, .n = task->n, .n_asked = task->n_questions};
+static attn_status worker_create(const attni_model_config *config, const lab_task *task,
+                                 lab_worker *worker, attn_error *err) {
+    const size_t n = (size_t)task->n, questions = (size_t)(LAB_SHARD * task->n_questions);
+    const attni_text largest = {.B = LAB_SHARD, .n = task->n, .n_asked = task->n_questions};
     ATTN_TRY(attn_ctx_create(NULL, &worker->ctx, err));
     ATTN_TRY(attni_run_create_f32(config, &largest, &worker->run, err));
-    worker->tokens = calloc(ATTNI_SHARD * n, sizeof *worker->tokens);
+    worker->tokens = calloc(LAB_SHARD * n, sizeof *worker->tokens);
     worker->answers = calloc(questions * (size_t)task->slots, sizeof *worker->answers);
-    worker->visible = calloc(ATTNI_SHARD * n, n);
+    worker->visible = calloc(LAB_SHARD * n, n);
     worker->weights = calloc(questions * n, (size_t)config->heads * sizeof *worker->weights);
     if (worker->tokens && worker->answers && worker->visible && worker->weights) return ATTN_OK;
     return no_memory(err);
 }
 
-static void worker_free(attni_worker *worker) {
+static void worker_free(lab_worker *worker) {
     attn_ctx_destroy(worker->ctx);
     attni_run_free_f32(&worker->run);
     free(worker->tokens);
@@ -32,8 +32,8 @@ static void worker_free(attni_worker *worker) {
     free(worker->weights);
 }
 
-attn_status attni_crew_create(const attni_model_config *config, const attni_task_info *task,
-                              int threads, attni_crew *crew, attn_error *err) {
+attn_status lab_crew_create(const attni_model_config *config, const lab_task *task, int threads,
+                            lab_crew *crew, attn_error *err) {
     attn_ctx_options plain;
     attn_ctx_options_init(&plain);
     memset(crew, 0, sizeof *crew);
@@ -46,20 +46,20 @@ attn_status attni_crew_create(const attni_model_config *config, const attni_task
     if (!crew->worker) status = no_memory(err);
     for (int w = 0; w < crew->n && status == ATTN_OK; w++)
         status = worker_create(config, task, &crew->worker[w], err);
-    if (status != ATTN_OK) attni_crew_free(crew);
+    if (status != ATTN_OK) lab_crew_free(crew);
     return status;
 }
 
-void attni_crew_free(attni_crew *crew) {
+void lab_crew_free(lab_crew *crew) {
     for (int w = 0; crew->worker && w < crew->n; w++) worker_free(&crew->worker[w]);
     free(crew->worker);
     attni_pool_destroy(crew->pool);
     memset(crew, 0, sizeof *crew);
 }
 
-attni_text attni_crew_fill(const attni_crew *crew, attni_worker *worker,
-                           const attni_example *examples, int64_t n) {
-    const attni_task_info *task = crew->task;
+attni_text lab_crew_fill(const lab_crew *crew, lab_worker *worker, const lab_task_example *examples,
+                         int64_t n) {
+    const lab_task *task = crew->task;
     int32_t *answers = worker->answers;
     for (int64_t e = 0; e < n; e++) {
         memcpy(worker->tokens + e * task->n, examples[e].token,
@@ -74,8 +74,8 @@ attni_text attni_crew_fill(const attni_crew *crew, attni_worker *worker,
                         .n_asked = task->n_questions};
 }
 
-void attni_crew_hide(const attni_crew *crew, attni_worker *worker, const uint64_t *const *sets,
-                     attni_text *text) {
+void lab_crew_hide(const lab_crew *crew, lab_worker *worker, const uint64_t *const *sets,
+                   attni_text *text) {
     const int n = crew->task->n;
     memset(worker->visible, 1, (size_t)(text->B * n * n));
     for (int64_t e = 0; e < text->B; e++)

@@ -2,18 +2,18 @@
 /* evaluation.h - what a model is judged by, on examples that training never saw: right answers,
  * where attention goes, and what happens when it may not go there.
  * Tests: tests/lab/test_trainer.c */
-#ifndef ATTNI_EVALUATION_H
-#define ATTNI_EVALUATION_H
+#ifndef LAB_EVALUATION_H
+#define LAB_EVALUATION_H
 
 #include "core/base.h"
 
-typedef struct attni_evaluation_wish {
+typedef struct lab_evaluation_wish {
     int64_t examples;
     bool knock_out; /* also without_right and without_rival: three times the work */
-} attni_evaluation_wish;
+} lab_evaluation_wish;
 
 /* Shares are 0 .. 1. */
-typedef struct attni_evaluation {
+typedef struct lab_evaluation {
     int64_t examples, questions;
     double loss;     /* mean cross-entropy in nats */
     double accuracy; /* of examples of which every answer is right */
@@ -25,6 +25,6 @@ typedef struct attni_evaluation {
     const double *head_mean;   /* (layers) */
     double without_right;      /* accuracy when questions may not attend to what decides ... */
     double without_rival;      /* ... or to the rivals, in any layer; NaN if not asked for */
-} attni_evaluation;
+} lab_evaluation;
 
 #endif

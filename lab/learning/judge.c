@@ -12,11 +12,11 @@
  * runs with different seeds are judged alike. */
 static const uint64_t held_out_seed = 1;
 
-attn_status attni_judge_create(attni_crew *crew, const attni_model *model, int64_t max_examples,
-                               attni_judge *judge, attn_error *err) {
-    const size_t shards = (size_t)attni_ceil_div(max_examples, ATTNI_SHARD);
+attn_status lab_judge_create(lab_crew *crew, const attni_model *model, int64_t max_examples,
+                             lab_judge *judge, attn_error *err) {
+    const size_t shards = (size_t)attni_ceil_div(max_examples, LAB_SHARD);
     const size_t layers = (size_t)model->config.layers, heads = (size_t)model->config.heads;
-    *judge = (attni_judge){.crew = crew, .model = model, .max_examples = max_examples};
+    *judge = (lab_judge){.crew = crew, .model = model, .max_examples = max_examples};
     judge->examples = calloc((size_t)max_examples, sizeof *judge->examples);
     judge->tally = calloc(shards, sizeof *judge->tally);
     judge->selective = calloc(shards * layers, (heads + 1) * sizeof *judge->selective);
@@ -24,17 +24,16 @@ attn_status attni_judge_create(attni_crew *crew, const attni_model *model, int64
     judge->head_mean = calloc(layers, sizeof *judge->head_mean);
     if (!judge->examples || !judge->tally || !judge->selective || !judge->selectivity ||
         !judge->head_mean) {
-        attni_judge_free(judge);
+        lab_judge_free(judge);
         return attni_fail(err, ATTN_E_MEMORY, "evaluation: no memory for %lld examples",
                           (long long)max_examples);
     }
     for (int64_t e = 0; e < max_examples; e++)
-        attni_task_draw(crew->task, held_out_seed, (uint64_t)e, ATTNI_HELD_OUT,
-                        &judge->examples[e]);
+        lab_task_draw(crew->task, held_out_seed, (uint64_t)e, LAB_HELD_OUT, &judge->examples[e]);
     return ATTN_OK;
 }
 
-void attni_judge_free(attni_judge *judge) {
+void lab_judge_free(lab_judge *judge) {
     free(judge->examples);
     free(judge->tally);
     free(judge->selective);
@@ -47,11 +46,11 @@ void attni_judge_free(attni_judge *judge) {
 
 /* One shard under judgement. */
 typedef struct shard {
-    attni_judge *judge;
-    attni_worker *worker;
-    attni_tally *tally;
-    const attni_example *examples; /* (text.B) */
-    int64_t *selective;            /* (layers, heads + 1) */
+    lab_judge *judge;
+    lab_worker *worker;
+    lab_tally *tally;
+    const lab_task_example *examples; /* (text.B) */
+    int64_t *selective;               /* (layers, heads + 1) */
     attni_text text;
 } shard;
 
@@ -62,7 +61,7 @@ static attn_status forward(shard *s) {
 
 /* Counts the examples of which every answer is right; with `all` also the single answers. */
 static void count_right(shard *s, int64_t *examples_right, bool all) {
-    const attni_task_info *task = s->judge->crew->task;
+    const lab_task *task = s->judge->crew->task;
     const int per_example = task->n_questions * task->slots;
     const float *logits = s->worker->run.value.logits;
     const int32_t *answer = s->worker->answers;
@@ -82,7 +81,7 @@ static void count_right(shard *s, int64_t *examples_right, bool all) {
 }
 
 static attn_status add_loss(shard *s) {
-    const attni_task_info *task = s->judge->crew->task;
+    const lab_task *task = s->judge->crew->task;
     const attni_targets targets = {.n = s->text.B * task->n_questions * task->slots,
                                    .vocab = task->n_words,
                                    .ids = s->worker->answers,
@@ -100,9 +99,9 @@ static double sum_over(uint64_t set, const float *row, int n) {
 
 /* Is each head, and the mean of the heads, selective in this question? weights (heads, n_questions,
  * n) of its example; counts (heads + 1). */
-static void judge_question(const shard *s, const attni_example *example, int question,
+static void judge_question(const shard *s, const lab_task_example *example, int question,
                            const float *weights, int64_t *counts) {
-    const attni_task_info *task = s->judge->crew->task;
+    const lab_task *task = s->judge->crew->task;
     const int n = task->n;
     const int64_t heads = s->judge->model->config.heads;
     double right_of_all = 0, rival_of_all = 0;
@@ -119,7 +118,7 @@ static void judge_question(const shard *s, const attni_example *example, int que
 
 /* Weights of the rows that ask, and of no others. */
 static attn_status judge_layer(shard *s, int64_t layer) {
-    const attni_task_info *task = s->judge->crew->task;
+    const lab_task *task = s->judge->crew->task;
     const int64_t heads = s->judge->model->config.heads, n = task->n, asked = task->n_questions;
     const attn_args args = attni_transformer_attention_f32(&s->worker->run, &s->text, layer);
     int64_t *counts = s->selective + layer * (heads + 1);
@@ -136,10 +135,10 @@ static attn_status judge_layer(shard *s, int64_t layer) {
 }
 
 static attn_status knock_out(shard *s, bool rival, int64_t *right) {
-    const uint64_t *sets[ATTNI_SHARD];
+    const uint64_t *sets[LAB_SHARD];
     for (int64_t e = 0; e < s->text.B; e++)
         sets[e] = rival ? s->examples[e].rival : s->examples[e].right;
-    attni_crew_hide(s->judge->crew, s->worker, sets, &s->text);
+    lab_crew_hide(s->judge->crew, s->worker, sets, &s->text);
     ATTN_TRY(forward(s));
     count_right(s, right, false);
     return ATTN_OK;
@@ -156,9 +155,9 @@ static attn_status judge_shard(shard *s) {
 }
 
 static void judge_task(void *arg, int64_t task, int worker) {
-    attni_judge *judge = arg;
+    lab_judge *judge = arg;
     const attni_model_config *c = &judge->model->config;
-    const int64_t first = task * ATTNI_SHARD;
+    const int64_t first = task * LAB_SHARD;
     shard s = {.judge = judge,
                .worker = &judge->crew->worker[worker],
                .tally = &judge->tally[task],
@@ -166,8 +165,8 @@ static void judge_task(void *arg, int64_t task, int worker) {
                .selective = judge->selective + task * c->layers * (c->heads + 1)};
     memset(s.tally, 0, sizeof *s.tally);
     memset(s.selective, 0, (size_t)(c->layers * (c->heads + 1)) * sizeof *s.selective);
-    s.text = attni_crew_fill(judge->crew, s.worker, s.examples,
-                             attni_min(ATTNI_SHARD, judge->max_examples - first));
+    s.text = lab_crew_fill(judge->crew, s.worker, s.examples,
+                           attni_min(LAB_SHARD, judge->max_examples - first));
     for (int64_t i = 0; i < s.text.B * s.text.n_asked; i++)
         s.tally->questions += s.worker->answers[i * judge->crew->task->slots] >= 0;
     s.tally->status = judge_shard(&s);
@@ -175,7 +174,7 @@ static void judge_task(void *arg, int64_t task, int worker) {
 
 /* ---------------------------------------------------------------------------------- all of them */
 
-static void sum_selectivity(attni_judge *judge, int64_t shards, int64_t questions) {
+static void sum_selectivity(lab_judge *judge, int64_t shards, int64_t questions) {
     const int64_t layers = judge->model->config.layers, heads = judge->model->config.heads;
     for (int64_t l = 0; l < layers; l++)
         for (int64_t h = 0; h <= heads; h++) {
@@ -190,19 +189,19 @@ static void sum_selectivity(attni_judge *judge, int64_t shards, int64_t question
         }
 }
 
-attn_status attni_judge_run(attni_judge *judge, const attni_evaluation_wish *wish,
-                            attni_evaluation *evaluation, attn_error *err) {
-    attni_tally sum = {0};
+attn_status lab_judge_run(lab_judge *judge, const lab_evaluation_wish *wish,
+                          lab_evaluation *evaluation, attn_error *err) {
+    lab_tally sum = {0};
     if (wish->examples < 1 || wish->examples > judge->max_examples)
         return attni_fail(err, ATTN_E_VALUE, "evaluation: %lld examples, expected 1 .. %lld",
                           (long long)wish->examples, (long long)judge->max_examples);
     /* whole shards: what is counted is what is reported */
-    const int64_t shards = attni_ceil_div(wish->examples, ATTNI_SHARD);
-    const int64_t examples = attni_min(shards * ATTNI_SHARD, judge->max_examples);
+    const int64_t shards = attni_ceil_div(wish->examples, LAB_SHARD);
+    const int64_t examples = attni_min(shards * LAB_SHARD, judge->max_examples);
     judge->knock_out = wish->knock_out;
     attni_parallel(judge->crew->pool, shards, judge_task, judge);
     for (int64_t s = 0; s < shards; s++) {
-        const attni_tally *t = &judge->tally[s];
+        const lab_tally *t = &judge->tally[s];
         if (t->status != ATTN_OK) return attni_fail(err, t->status, "%s", t->error.message);
         sum.loss += t->loss;
         sum.questions += t->questions;
@@ -211,7 +210,7 @@ attn_status attni_judge_run(attni_judge *judge, const attni_evaluation_wish *wis
         for (int i = 0; i < 3; i++) sum.right[i] += t->right[i];
     }
     sum_selectivity(judge, shards, sum.questions);
-    *evaluation = (attni_evaluation){
+    *evaluation = (lab_evaluation){
         .examples = examples,
         .questions = sum.questions,
         .loss = sum.loss / (double)attni_max(1, sum.answers),

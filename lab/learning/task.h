@@ -4,31 +4,31 @@
  * Examples are drawn, not stored: a pure function of (seed, number, part). A fifth of what can be
  * asked is held out of training; who draws the held-out part never meets a training example.
  * Cannot fail. Tests: tests/lab/test_task.c */
-#ifndef ATTNI_TASK_H
-#define ATTNI_TASK_H
+#ifndef LAB_TASK_H
+#define LAB_TASK_H
 
 #include "core/base.h"
 
-enum { ATTNI_TASK_LENGTH = 32, ATTNI_TASK_QUESTIONS = 20, ATTNI_TASK_SLOTS = 2 };
+enum { LAB_TASK_LENGTH = 32, LAB_TASK_QUESTIONS = 20, LAB_TASK_SLOTS = 2 };
 
 /* Sets of tokens are bit sets: bit j is token j. */
-typedef struct attni_example {
-    int32_t token[ATTNI_TASK_LENGTH];                       /* (n) */
-    int32_t answer[ATTNI_TASK_QUESTIONS][ATTNI_TASK_SLOTS]; /* (n_questions, slots); -1: not asked
+typedef struct lab_task_example {
+    int32_t token[LAB_TASK_LENGTH];                     /* (n) */
+    int32_t answer[LAB_TASK_QUESTIONS][LAB_TASK_SLOTS]; /* (n_questions, slots); -1: not asked
                                                                in this example */
-    uint64_t right[ATTNI_TASK_QUESTIONS]; /* (n_questions) the tokens that decide the answer */
-    uint64_t rival[ATTNI_TASK_QUESTIONS]; /* (n_questions) those that might be mistaken for them */
-} attni_example;
+    uint64_t right[LAB_TASK_QUESTIONS]; /* (n_questions) the tokens that decide the answer */
+    uint64_t rival[LAB_TASK_QUESTIONS]; /* (n_questions) those that might be mistaken for them */
+} lab_task_example;
 
 /* How a task is trained unless told otherwise; found by experiment (docs/training.md). */
-typedef struct attni_task_defaults {
+typedef struct lab_task_defaults {
     int layers, heads, d, batch, steps;
     double rate;
-} attni_task_defaults;
+} lab_task_defaults;
 
-typedef struct attni_dice attni_dice;
+typedef struct lab_dice lab_dice;
 
-typedef struct attni_task_info {
+typedef struct lab_task {
     const char *name, *about;
     const char *const *words; /* (n_words) the vocabulary; a token is an index into it */
     int n_words;
@@ -37,20 +37,20 @@ typedef struct attni_task_info {
     int first_question;
     int slots;   /* answers to each question, one word each */
     bool causal; /* a decoder; else an encoder */
-    attni_task_defaults defaults;
+    lab_task_defaults defaults;
     /* Draws one example; the result identifies what must not be in both parts. */
-    uint64_t (*draw)(attni_dice *dice, attni_example *example);
-} attni_task_info;
+    uint64_t (*draw)(lab_dice *dice, lab_task_example *example);
+} lab_task;
 
-enum { ATTNI_N_TASKS = 6 };
-extern const attni_task_info *const attni_tasks[ATTNI_N_TASKS];
+enum { LAB_N_TASKS = 6 };
+extern const lab_task *const lab_tasks[LAB_N_TASKS];
 
 /* The task of that name, or NULL. */
-const attni_task_info *attni_task_named(const char *name);
+const lab_task *lab_task_named(const char *name);
 
-typedef enum attni_part { ATTNI_TRAINING, ATTNI_HELD_OUT } attni_part;
+typedef enum lab_split { LAB_TRAINING, LAB_HELD_OUT } lab_split;
 
-void attni_task_draw(const attni_task_info *task, uint64_t seed, uint64_t number, attni_part part,
-                     attni_example *example);
+void lab_task_draw(const lab_task *task, uint64_t seed, uint64_t number, lab_split part,
+                   lab_task_example *example);
 
 #endif

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task_dice.h - random numbers for one example, and the tasks that roll them. Shared by task*.c. */
-#ifndef ATTNI_TASK_DICE_H
-#define ATTNI_TASK_DICE_H
+#ifndef LAB_TASK_DICE_H
+#define LAB_TASK_DICE_H
 
 #include "learning/task.h"
 
-struct attni_dice {
+struct lab_dice {
     uint64_t seed, number;
     uint32_t stream, rolls;
 };
 
 /* 0 .. sides-1. The bias is at most sides / 2^32. */
-int attni_roll(attni_dice *dice, int sides);
+int lab_roll(lab_dice *dice, int sides);
 /* n different numbers of 0 .. sides-1. n <= sides <= 64. */
-void attni_roll_distinct(attni_dice *dice, int sides, int n, int32_t *numbers);
+void lab_roll_distinct(lab_dice *dice, int sides, int n, int32_t *numbers);
 
-extern const attni_task_info attni_task_whois, attni_task_sense, attni_task_induction,
-    attni_task_copy, attni_task_sort, attni_task_add;
+extern const lab_task lab_task_whois, lab_task_sense, lab_task_induction, lab_task_copy,
+    lab_task_sort, lab_task_add;
 
 #endif

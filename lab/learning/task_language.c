@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task_language.c - tasks in words: whois (who is "it", and what colour) and sense (which meaning
  * of an ambiguous word). In both the answer needs two things that stand apart in the sentence.
- * Called through attni_tasks. Tests: tests/lab/test_task.c */
+ * Called through lab_tasks. Tests: tests/lab/test_task.c */
 #include "learning/task_dice.h"
 
 /* --------------------------------------------------------------------------------------- whois */
@@ -43,21 +43,21 @@ static const char *const whois_words[WHO_WORDS] = {
 
 enum { SECOND = 5, IT = 9 }; /* "the COLOUR noun" stands at 0 and at 5 */
 
-static void put_phrase(attni_example *example, int at, int colour, int noun) {
+static void put_phrase(lab_task_example *example, int at, int colour, int noun) {
     example->token[at] = at == 0 ? WHO_THE_FIRST : WHO_THE;
     example->token[at + 1] = WHO_COLOUR + colour;
     example->token[at + 2] = noun;
 }
 
-static uint64_t whois_draw(attni_dice *dice, attni_example *example) {
-    const int being = attni_roll(dice, 16), thing = attni_roll(dice, 16);
-    const int adjective = attni_roll(dice, 20), first_is_being = attni_roll(dice, 2);
+static uint64_t whois_draw(lab_dice *dice, lab_task_example *example) {
+    const int being = lab_roll(dice, 16), thing = lab_roll(dice, 16);
+    const int adjective = lab_roll(dice, 20), first_is_being = lab_roll(dice, 2);
     int32_t colours[2];
-    attni_roll_distinct(dice, 8, 2, colours);
+    lab_roll_distinct(dice, 8, 2, colours);
     put_phrase(example, 0, colours[0], first_is_being ? WHO_BEING + being : WHO_THING + thing);
     put_phrase(example, SECOND, colours[1], first_is_being ? WHO_THING + thing : WHO_BEING + being);
-    example->token[3] = WHO_VERB + attni_roll(dice, 3);
-    example->token[4] = WHO_PREPOSITION + attni_roll(dice, 4);
+    example->token[3] = WHO_VERB + lab_roll(dice, 3);
+    example->token[4] = WHO_PREPOSITION + lab_roll(dice, 4);
     example->token[8] = WHO_BECAUSE;
     example->token[IT] = WHO_IT;
     example->token[10] = WHO_WAS;
@@ -71,7 +71,7 @@ static uint64_t whois_draw(attni_dice *dice, attni_example *example) {
     return ((uint64_t)being * 16 + (uint64_t)thing) * 20 + (uint64_t)adjective;
 }
 
-const attni_task_info attni_task_whois = {
+const lab_task lab_task_whois = {
     .name = "whois",
     .about = "who is \"it\", and what colour: one of two nouns, and the adjective decides",
     .words = whois_words,
@@ -116,14 +116,14 @@ static const char *const sense_words[SENSE_WORDS] = {
     /* meanings: by nature and by trade, word by word */
     "riverside", "lender", "fruit", "company", "animal", "device", "flower", "factory"};
 
-static uint64_t sense_draw(attni_dice *dice, attni_example *example) {
+static uint64_t sense_draw(lab_dice *dice, lab_task_example *example) {
     static const int32_t frame[9] = {SENSE_THE, 0, SENSE_PREPOSITION, SENSE_THE, 0, SENSE_AND,
                                      SENSE_THE, 0, SENSE_STOP};
-    const int word = attni_roll(dice, 4), cue = attni_roll(dice, 24), other = attni_roll(dice, 12);
-    const int cue_at = attni_roll(dice, 2) ? 4 : 7, other_at = 11 - cue_at;
+    const int word = lab_roll(dice, 4), cue = lab_roll(dice, 24), other = lab_roll(dice, 12);
+    const int cue_at = lab_roll(dice, 2) ? 4 : 7, other_at = 11 - cue_at;
     memcpy(example->token, frame, sizeof frame);
     example->token[1] = SENSE_WORD + word;
-    example->token[2] += attni_roll(dice, 3);
+    example->token[2] += lab_roll(dice, 3);
     example->token[cue_at] = SENSE_NATURE + cue;
     example->token[other_at] = SENSE_NEUTRAL + other;
     example->answer[0][0] = SENSE_MEANING + 2 * word + (cue >= 12);
@@ -132,7 +132,7 @@ static uint64_t sense_draw(attni_dice *dice, attni_example *example) {
     return ((uint64_t)word * 24 + (uint64_t)cue) * 12 + (uint64_t)other;
 }
 
-const attni_task_info attni_task_sense = {
+const lab_task lab_task_sense = {
     .name = "sense",
     .about = "which meaning of bank, apple, mouse or plant: word and cue decide together",
     .words = sense_words,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task_symbols.c - tasks in symbols, each a decoder that says what comes next: induction, copy,
- * sort, add. Called through attni_tasks. Tests: tests/lab/test_task.c */
+ * sort, add. Called through lab_tasks. Tests: tests/lab/test_task.c */
 #include "learning/task_dice.h"
 
 #define LETTERS                                                                                    \
@@ -28,10 +28,10 @@ enum { BLOCK_MIN = 6, BLOCK_MAX = 11, INDUCTION_N = 24 };
 static const char *const letter_words[] = {LETTERS, ">"};
 enum { N_LETTERS = 26, COPY_MARK = N_LETTERS };
 
-static uint64_t induction_draw(attni_dice *dice, attni_example *example) {
+static uint64_t induction_draw(lab_dice *dice, lab_task_example *example) {
     int32_t block[BLOCK_MAX];
-    const int period = BLOCK_MIN + attni_roll(dice, BLOCK_MAX - BLOCK_MIN + 1);
-    attni_roll_distinct(dice, N_LETTERS, period, block);
+    const int period = BLOCK_MIN + lab_roll(dice, BLOCK_MAX - BLOCK_MIN + 1);
+    lab_roll_distinct(dice, N_LETTERS, period, block);
     for (int i = 0; i < INDUCTION_N; i++) example->token[i] = block[i % period];
     for (int i = BLOCK_MIN; i < INDUCTION_N - 1; i++) {
         const int question = i - BLOCK_MIN;
@@ -44,7 +44,7 @@ static uint64_t induction_draw(attni_dice *dice, attni_example *example) {
     return mix(block, period);
 }
 
-const attni_task_info attni_task_induction = {
+const lab_task lab_task_induction = {
     .name = "induction",
     .about = "a b ... a -> b: find the last time, and say what came after it",
     .words = letter_words,
@@ -66,7 +66,7 @@ const attni_task_info attni_task_induction = {
 enum { LIST = 8, LIST_N = 2 * LIST };
 
 /* Question i is asked at token LIST + i; its answer stands at token place[i]. */
-static void ask_for_list(attni_example *example, const int *place) {
+static void ask_for_list(lab_task_example *example, const int *place) {
     for (int i = 0; i < LIST; i++) {
         const int32_t answer = example->token[place[i]];
         example->answer[i][0] = answer;
@@ -76,15 +76,15 @@ static void ask_for_list(attni_example *example, const int *place) {
     }
 }
 
-static uint64_t copy_draw(attni_dice *dice, attni_example *example) {
+static uint64_t copy_draw(lab_dice *dice, lab_task_example *example) {
     static const int place[LIST] = {0, 1, 2, 3, 4, 5, 6, 7};
-    for (int i = 0; i < LIST; i++) example->token[i] = attni_roll(dice, N_LETTERS);
+    for (int i = 0; i < LIST; i++) example->token[i] = lab_roll(dice, N_LETTERS);
     example->token[LIST] = COPY_MARK;
     ask_for_list(example, place);
     return mix(example->token, LIST);
 }
 
-const attni_task_info attni_task_copy = {
+const lab_task lab_task_copy = {
     .name = "copy",
     .about = "eight letters, then the same again",
     .words = letter_words,
@@ -103,9 +103,9 @@ static const char *const sort_words[] = {DIGITS, "10", "11", "12", "13", "14", "
                                          "25",   "26", "27", "28", "29", "30", "31", ">"};
 enum { SORT_NUMBERS = 32, SORT_MARK = SORT_NUMBERS };
 
-static uint64_t sort_draw(attni_dice *dice, attni_example *example) {
+static uint64_t sort_draw(lab_dice *dice, lab_task_example *example) {
     int place[LIST];
-    attni_roll_distinct(dice, SORT_NUMBERS, LIST, example->token);
+    lab_roll_distinct(dice, SORT_NUMBERS, LIST, example->token);
     example->token[LIST] = SORT_MARK;
     for (int i = 0; i < LIST; i++) {
         int smaller = 0;
@@ -116,7 +116,7 @@ static uint64_t sort_draw(attni_dice *dice, attni_example *example) {
     return mix(example->token, LIST);
 }
 
-const attni_task_info attni_task_sort = {
+const lab_task lab_task_sort = {
     .name = "sort",
     .about = "eight different numbers below 32, then the same in order",
     .words = sort_words,
@@ -143,8 +143,8 @@ static int power_of_ten(int exponent) {
     return exponent == 0 ? 1 : 10 * power_of_ten(exponent - 1);
 }
 
-static uint64_t add_draw(attni_dice *dice, attni_example *example) {
-    const int a = attni_roll(dice, 1000), b = attni_roll(dice, 1000);
+static uint64_t add_draw(lab_dice *dice, lab_task_example *example) {
+    const int a = lab_roll(dice, 1000), b = lab_roll(dice, 1000);
     for (int i = 0; i < DIGIT; i++) {
         example->token[DIGIT - 1 - i] = a / power_of_ten(i) % 10;
         example->token[2 * DIGIT - i] = b / power_of_ten(i) % 10;
@@ -163,7 +163,7 @@ static uint64_t add_draw(attni_dice *dice, attni_example *example) {
     return (uint64_t)a * 1000 + (uint64_t)b;
 }
 
-const attni_task_info attni_task_add = {
+const lab_task lab_task_add = {
     .name = "add",
     .about = "two numbers of three digits; the sum is said from its last digit on",
     .words = add_words,

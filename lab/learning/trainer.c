@@ -16,41 +16,41 @@
 
 enum { MAX_BATCH = 65536, MAX_EVALUATION = 2048 };
 
-struct attni_trainer {
-    attni_trainer_options options;
+struct lab_trainer {
+    lab_trainer_options options;
     attni_model model;
-    attni_crew crew;
-    attni_judge judge;
+    lab_crew crew;
+    lab_judge judge;
     int64_t n_shards;
-    attni_example *examples; /* (batch) */
-    int64_t n_answers;       /* that are asked in this batch */
-    float *gradients;        /* (n_shards, total); their sum ends in the first */
-    float *moments;          /* (2, total) of AdamW */
-    double *loss;            /* (n_shards) */
-    attn_status *status;     /* (n_shards) */
-    attn_error *error;       /* (n_shards) */
+    lab_task_example *examples; /* (batch) */
+    int64_t n_answers;          /* that are asked in this batch */
+    float *gradients;           /* (n_shards, total); their sum ends in the first */
+    float *moments;             /* (2, total) of AdamW */
+    double *loss;               /* (n_shards) */
+    attn_status *status;        /* (n_shards) */
+    attn_error *error;          /* (n_shards) */
 };
 
-attni_trainer_options attni_trainer_defaults(const attni_task_info *task) {
-    return (attni_trainer_options){.task = task,
-                                   .layers = task->defaults.layers,
-                                   .heads = task->defaults.heads,
-                                   .d = task->defaults.d,
-                                   .batch = task->defaults.batch,
-                                   .rate = task->defaults.rate,
-                                   .clip = 1,
-                                   .warmup = 50,
-                                   .steps = task->defaults.steps,
-                                   .seed = 1,
-                                   .threads = 1,
-                                   .causal = task->causal,
-                                   .scale = ATTN_SCALE_AUTO,
-                                   .temperature = 1};
+lab_trainer_options lab_trainer_defaults(const lab_task *task) {
+    return (lab_trainer_options){.task = task,
+                                 .layers = task->defaults.layers,
+                                 .heads = task->defaults.heads,
+                                 .d = task->defaults.d,
+                                 .batch = task->defaults.batch,
+                                 .rate = task->defaults.rate,
+                                 .clip = 1,
+                                 .warmup = 50,
+                                 .steps = task->defaults.steps,
+                                 .seed = 1,
+                                 .threads = 1,
+                                 .causal = task->causal,
+                                 .scale = ATTN_SCALE_AUTO,
+                                 .temperature = 1};
 }
 
 /* -------------------------------------------------------------------------------------- create */
 
-static attn_status check(const attni_trainer_options *o, attn_error *err) {
+static attn_status check(const lab_trainer_options *o, attn_error *err) {
     if (o->batch < 1 || o->batch > MAX_BATCH)
         return attni_fail(err, ATTN_E_VALUE, "batch: %lld, expected 1 .. %d", (long long)o->batch,
                           MAX_BATCH);
@@ -63,7 +63,7 @@ static attn_status check(const attni_trainer_options *o, attn_error *err) {
     return ATTN_OK;
 }
 
-static attni_model_config config_of(const attni_trainer_options *o) {
+static attni_model_config config_of(const lab_trainer_options *o) {
     return (attni_model_config){.n_words = o->task->n_words,
                                 .length = o->task->n,
                                 .layers = o->layers,
@@ -86,7 +86,7 @@ static float *take_floats(size_t rows, size_t total) {
     return floats;
 }
 
-static attn_status take_memory(attni_trainer *t, attn_error *err) {
+static attn_status take_memory(lab_trainer *t, attn_error *err) {
     const size_t shards = (size_t)t->n_shards, total = t->model.parameters.total;
     t->examples = calloc((size_t)t->options.batch, sizeof *t->examples);
     t->gradients = take_floats(shards, total);
@@ -100,36 +100,36 @@ static attn_status take_memory(attni_trainer *t, attn_error *err) {
                       (long long)t->options.batch);
 }
 
-static attn_status build(attni_trainer *t, attn_error *err) {
-    const attni_trainer_options *o = &t->options;
+static attn_status build(lab_trainer *t, attn_error *err) {
+    const lab_trainer_options *o = &t->options;
     const attni_model_config config = config_of(o);
     ATTN_TRY(attni_model_create(&config, o->task->words, o->seed, &t->model, err));
     snprintf(t->model.task, sizeof t->model.task, "%s", o->task->name);
-    ATTN_TRY(attni_crew_create(&config, o->task, o->threads, &t->crew, err));
-    ATTN_TRY(attni_judge_create(&t->crew, &t->model, MAX_EVALUATION, &t->judge, err));
+    ATTN_TRY(lab_crew_create(&config, o->task, o->threads, &t->crew, err));
+    ATTN_TRY(lab_judge_create(&t->crew, &t->model, MAX_EVALUATION, &t->judge, err));
     return take_memory(t, err);
 }
 
-attn_status attni_trainer_create(const attni_trainer_options *options, attni_trainer **trainer,
-                                 attn_error *err) {
+attn_status lab_trainer_create(const lab_trainer_options *options, lab_trainer **trainer,
+                               attn_error *err) {
     *trainer = NULL;
     ATTN_TRY(check(options, err));
-    attni_trainer *t = calloc(1, sizeof *t);
+    lab_trainer *t = calloc(1, sizeof *t);
     if (!t) return attni_fail(err, ATTN_E_MEMORY, "training: no memory");
     t->options = *options;
-    t->n_shards = attni_ceil_div(options->batch, ATTNI_SHARD);
+    t->n_shards = attni_ceil_div(options->batch, LAB_SHARD);
     const attn_status status = build(t, err);
     if (status == ATTN_OK)
         *trainer = t;
     else
-        attni_trainer_destroy(t);
+        lab_trainer_destroy(t);
     return status;
 }
 
-void attni_trainer_destroy(attni_trainer *t) {
+void lab_trainer_destroy(lab_trainer *t) {
     if (!t) return;
-    attni_judge_free(&t->judge);
-    attni_crew_free(&t->crew);
+    lab_judge_free(&t->judge);
+    lab_crew_free(&t->crew);
     attni_model_free(&t->model);
     free(t->examples);
     free(t->gradients);
@@ -140,34 +140,34 @@ void attni_trainer_destroy(attni_trainer *t) {
     free(t);
 }
 
-const attni_model *attni_trainer_model(const attni_trainer *trainer) { return &trainer->model; }
+const attni_model *lab_trainer_model(const lab_trainer *trainer) { return &trainer->model; }
 
-attn_status attni_trainer_evaluate(attni_trainer *trainer, const attni_evaluation_wish *wish,
-                                   attni_evaluation *evaluation, attn_error *err) {
-    return attni_judge_run(&trainer->judge, wish, evaluation, err);
+attn_status lab_trainer_evaluate(lab_trainer *trainer, const lab_evaluation_wish *wish,
+                                 lab_evaluation *evaluation, attn_error *err) {
+    return lab_judge_run(&trainer->judge, wish, evaluation, err);
 }
 
 /* ---------------------------------------------------------------------------------------- step */
 
-static void draw_batch(attni_trainer *t) {
-    const attni_task_info *task = t->options.task;
+static void draw_batch(lab_trainer *t) {
+    const lab_task *task = t->options.task;
     const int64_t batch = t->options.batch;
     t->n_answers = 0;
     for (int64_t e = 0; e < batch; e++) {
-        attni_task_draw(task, t->options.seed, (uint64_t)(t->model.steps * batch + e),
-                        ATTNI_TRAINING, &t->examples[e]);
+        lab_task_draw(task, t->options.seed, (uint64_t)(t->model.steps * batch + e), LAB_TRAINING,
+                      &t->examples[e]);
         for (int q = 0; q < task->n_questions; q++)
             for (int s = 0; s < task->slots; s++) t->n_answers += t->examples[e].answer[q][s] >= 0;
     }
 }
 
-static attn_status pass_shard(attni_trainer *t, int64_t shard, attni_worker *worker) {
-    const attni_task_info *task = t->options.task;
-    const int64_t first = shard * ATTNI_SHARD;
+static attn_status pass_shard(lab_trainer *t, int64_t shard, lab_worker *worker) {
+    const lab_task *task = t->options.task;
+    const int64_t first = shard * LAB_SHARD;
     float *gradient = t->gradients + (size_t)shard * t->model.parameters.total;
     attn_error *err = &t->error[shard];
-    const attni_text text = attni_crew_fill(&t->crew, worker, t->examples + first,
-                                            attni_min(ATTNI_SHARD, t->options.batch - first));
+    const attni_text text = lab_crew_fill(&t->crew, worker, t->examples + first,
+                                          attni_min(LAB_SHARD, t->options.batch - first));
     const attni_targets targets = {.n = text.B * text.n_asked * task->slots,
                                    .vocab = task->n_words,
                                    .ids = worker->answers,
@@ -182,19 +182,19 @@ static attn_status pass_shard(attni_trainer *t, int64_t shard, attni_worker *wor
 }
 
 static void shard_task(void *arg, int64_t task, int worker) {
-    attni_trainer *t = arg;
+    lab_trainer *t = arg;
     t->status[task] = pass_shard(t, task, &t->crew.worker[worker]);
 }
 
 /* The shards' gradients into the first of them, in ascending order. */
-static void sum_gradients(attni_trainer *t) {
+static void sum_gradients(lab_trainer *t) {
     const size_t total = t->model.parameters.total;
     for (int64_t s = 1; s < t->n_shards; s++)
         attni_add_to_f32((int64_t)total, t->gradients + (size_t)s * total, t->gradients);
 }
 
-static void update(attni_trainer *t, attni_step *step) {
-    const attni_trainer_options *o = &t->options;
+static void update(lab_trainer *t, lab_training_step *step) {
+    const lab_trainer_options *o = &t->options;
     const int64_t total = (int64_t)t->model.parameters.total;
     const attni_schedule schedule = {.decay = o->steps ? ATTNI_DECAY_COSINE : ATTNI_DECAY_NONE,
                                      .rate = o->rate,
@@ -212,7 +212,7 @@ static void update(attni_trainer *t, attni_step *step) {
                          t->moments + total);
 }
 
-double attni_trainer_layer_norm(const attni_trainer *t, int64_t layer) {
+double lab_trainer_layer_norm(const lab_trainer *t, int64_t layer) {
     const attni_parameters *p = &t->model.parameters;
     const size_t begin = attni_layer_offset(p, layer, 0);
     const bool is_last = layer + 1 == t->model.config.layers;
@@ -220,7 +220,7 @@ double attni_trainer_layer_norm(const attni_trainer *t, int64_t layer) {
     return sqrt(attni_sum_of_squares_f32((int64_t)(end - begin), t->gradients + begin));
 }
 
-attn_status attni_trainer_step(attni_trainer *t, attni_step *step, attn_error *err) {
+attn_status lab_trainer_step(lab_trainer *t, lab_training_step *step, attn_error *err) {
     memset(step, 0, sizeof *step);
     draw_batch(t);
     attni_parallel(t->crew.pool, t->n_shards, shard_task, t);

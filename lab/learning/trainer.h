@@ -2,15 +2,15 @@
 /* trainer.h - learns a task step by step, so that a command can run to the end and a page can train
  * in slices. Same seed, same bits, for any number of threads. Memory is taken at creation only.
  * One call at a time. Tests: tests/lab/test_trainer.c */
-#ifndef ATTNI_TRAINER_H
-#define ATTNI_TRAINER_H
+#ifndef LAB_TRAINER_H
+#define LAB_TRAINER_H
 
 #include "learning/evaluation.h"
 #include "learning/task.h"
 #include "models/model.h"
 
-typedef struct attni_trainer_options {
-    const attni_task_info *task;
+typedef struct lab_trainer_options {
+    const lab_task *task;
     int64_t layers, heads, d;
     int64_t d_k;         /* head size; 0: d / heads */
     int64_t d_hidden;    /* width of the MLP; 0: 2 d */
@@ -25,38 +25,38 @@ typedef struct attni_trainer_options {
     bool causal;
     double scale; /* ATTN_SCALE_AUTO = 1/sqrt(d_k) */
     double temperature;
-} attni_trainer_options;
+} lab_trainer_options;
 
 /* What the task asks for. */
-attni_trainer_options attni_trainer_defaults(const attni_task_info *task);
+lab_trainer_options lab_trainer_defaults(const lab_task *task);
 
-typedef struct attni_trainer attni_trainer;
+typedef struct lab_trainer lab_trainer;
 
 /* Gives a trainer at step 0. Errors: VALUE (the message names the option), OVERFLOW, MEMORY,
  * THREADS; *trainer is then NULL. */
-attn_status attni_trainer_create(const attni_trainer_options *options, attni_trainer **trainer,
-                                 attn_error *err);
-void attni_trainer_destroy(attni_trainer *trainer);
+attn_status lab_trainer_create(const lab_trainer_options *options, lab_trainer **trainer,
+                               attn_error *err);
+void lab_trainer_destroy(lab_trainer *trainer);
 
-typedef struct attni_step {
+typedef struct lab_training_step {
     int64_t step;         /* 1 after the first one */
     double loss;          /* mean cross-entropy of this batch before the update, in nats */
     double gradient_norm; /* before clipping */
     double rate;
-} attni_step;
+} lab_training_step;
 
 /* One batch and one update. Errors: MEMORY. */
-attn_status attni_trainer_step(attni_trainer *trainer, attni_step *step, attn_error *err);
+attn_status lab_trainer_step(lab_trainer *trainer, lab_training_step *step, attn_error *err);
 
 /* The norm of what the last step's gradient, before clipping, was in this layer. */
-double attni_trainer_layer_norm(const attni_trainer *trainer, int64_t layer);
+double lab_trainer_layer_norm(const lab_trainer *trainer, int64_t layer);
 
 /* Judges the present weights on the first `examples` held-out examples of the task. Views in the
  * evaluation are valid until the next call. Errors: VALUE, MEMORY. */
-attn_status attni_trainer_evaluate(attni_trainer *trainer, const attni_evaluation_wish *wish,
-                                   attni_evaluation *evaluation, attn_error *err);
+attn_status lab_trainer_evaluate(lab_trainer *trainer, const lab_evaluation_wish *wish,
+                                 lab_evaluation *evaluation, attn_error *err);
 
 /* The model as it is now; valid until the trainer is destroyed, changed by each step. */
-const attni_model *attni_trainer_model(const attni_trainer *trainer);
+const attni_model *lab_trainer_model(const lab_trainer *trainer);
 
 #endif

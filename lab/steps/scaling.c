@@ -12,8 +12,8 @@ double lab_scaling_factor(lab_scaling scaling, int64_t d_k) {
     return 1 / (scaling == LAB_SCALE_SQRT ? sqrt((double)d_k) : (double)d_k);
 }
 
-void lab_scaling_train(lab_scaling scaling, attni_trainer_options *options) {
-    const attni_trainer_options *o = options;
+void lab_scaling_train(lab_scaling scaling, lab_trainer_options *options) {
+    const lab_trainer_options *o = options;
     const int64_t d_k = o->d_k ? o->d_k : o->d / attni_max(1, o->heads);
     options->scale = scaling == LAB_SCALE_SQRT ? ATTN_SCALE_AUTO
                                                : lab_scaling_factor(scaling, attni_max(1, d_k));

@@ -17,8 +17,8 @@ typedef enum lab_scaling {
 /* 1, 1/sqrt(d_k), 1/d_k */
 double lab_scaling_factor(lab_scaling scaling, int64_t d_k);
 /* Sets the scale of a model to be trained; the usual way stays "auto" in its file. */
-struct attni_trainer_options;
-void lab_scaling_train(lab_scaling scaling, struct attni_trainer_options *options);
+struct lab_trainer_options;
+void lab_scaling_train(lab_scaling scaling, struct lab_trainer_options *options);
 /* "unscaled", "scaled", "by_d_k": names of tables */
 extern const char *const lab_scaling_name[LAB_SCALINGS];
 

@@ -21,18 +21,18 @@ static attni_mha_config config_of(const lab_layer *layer) {
 
 static attni_mha_input input_of(const lab_layer *layer) {
     return (attni_mha_input){
-        .B = layer->B, .n_q = layer->n, .n_k = layer->n, .x = layer->value[LAB_X]};
+        .B = layer->B, .n_q = layer->n, .n_k = layer->n, .x = layer->value[LAB_LAYER_X]};
 }
 
-static attni_mha_params params_of(double *const part[LAB_PARTS]) {
-    return (attni_mha_params){.w_q = part[LAB_W_Q],
-                              .w_k = part[LAB_W_K],
-                              .w_v = part[LAB_W_V],
-                              .w_o = part[LAB_W_O],
-                              .b_q = part[LAB_B_Q],
-                              .b_k = part[LAB_B_K],
-                              .b_v = part[LAB_B_V],
-                              .b_o = part[LAB_B_O]};
+static attni_mha_params params_of(double *const part[LAB_LAYER_PARTS]) {
+    return (attni_mha_params){.w_q = part[LAB_LAYER_W_Q],
+                              .w_k = part[LAB_LAYER_W_K],
+                              .w_v = part[LAB_LAYER_W_V],
+                              .w_o = part[LAB_LAYER_W_O],
+                              .b_q = part[LAB_LAYER_B_Q],
+                              .b_k = part[LAB_LAYER_B_K],
+                              .b_v = part[LAB_LAYER_B_V],
+                              .b_o = part[LAB_LAYER_B_O]};
 }
 
 /* A call of the layer: what attni_mha points to, and attni_mha itself. Stays where it is made. */
@@ -57,10 +57,10 @@ static const attni_mha *call_of(const lab_layer *layer, call *c) {
 
 static void set_sizes(lab_layer *layer) {
     const int64_t d = layer->d_model, d_k = layer->d_k;
-    for (int part = LAB_W_Q; part <= LAB_W_O; part++) layer->size[part] = d * d_k;
-    for (int part = LAB_B_Q; part <= LAB_B_V; part++) layer->size[part] = d_k;
-    layer->size[LAB_B_O] = d;
-    layer->size[LAB_X] = layer->B * layer->n * d;
+    for (int part = LAB_LAYER_W_Q; part <= LAB_LAYER_W_O; part++) layer->size[part] = d * d_k;
+    for (int part = LAB_LAYER_B_Q; part <= LAB_LAYER_B_V; part++) layer->size[part] = d_k;
+    layer->size[LAB_LAYER_B_O] = d;
+    layer->size[LAB_LAYER_X] = layer->B * layer->n * d;
 }
 
 attn_status lab_layer_create(lab_layer *layer, attn_error *err) {
@@ -69,13 +69,13 @@ attn_status lab_layer_create(lab_layer *layer, attn_error *err) {
     size_t saved;
     ATTN_TRY(R(mha_saved_size)(&config, &input, &saved, err));
     set_sizes(layer);
-    const size_t rows = (size_t)layer->size[LAB_X];
+    const size_t rows = (size_t)layer->size[LAB_LAYER_X];
     size_t parts = 0;
-    for (int part = 0; part < LAB_PARTS; part++) parts += (size_t)layer->size[part];
+    for (int part = 0; part < LAB_LAYER_PARTS; part++) parts += (size_t)layer->size[part];
     /* values, gradients, y, dy, saved, dsaved */
     double *memory = layer->memory = calloc(2 * (parts + rows + saved), sizeof *memory);
     if (memory == NULL) return attni_fail(err, ATTN_E_MEMORY, "layer: no memory for its arrays");
-    for (int part = 0; part < LAB_PARTS; part++) {
+    for (int part = 0; part < LAB_LAYER_PARTS; part++) {
         layer->value[part] = memory;
         layer->gradient[part] = memory + layer->size[part];
         memory += 2 * layer->size[part];
@@ -97,10 +97,10 @@ void lab_layer_draw(lab_layer *layer, uint32_t seed) {
     lab_stream stream;
     lab_stream_seed(&stream, seed);
     const double deviation = sqrt(2 / (double)(layer->d_model + layer->d_k));
-    for (int part = LAB_W_Q; part <= LAB_W_O; part++) {
+    for (int part = LAB_LAYER_W_Q; part <= LAB_LAYER_W_O; part++) {
         lab_stream_normals(&stream, (size_t)layer->size[part], deviation, layer->value[part]);
     }
-    lab_stream_normals(&stream, (size_t)layer->size[LAB_X], 1, layer->value[LAB_X]);
+    lab_stream_normals(&stream, (size_t)layer->size[LAB_LAYER_X], 1, layer->value[LAB_LAYER_X]);
 }
 
 /* ---- running ---- */
@@ -114,11 +114,11 @@ attn_status lab_layer_backward(attn_ctx *ctx, lab_layer *layer, attn_error *err)
     call c;
     const attni_mha *mha = call_of(layer, &c);
     /* gradients of parameters are added to */
-    for (int part = 0; part < LAB_PARTS; part++) {
+    for (int part = 0; part < LAB_LAYER_PARTS; part++) {
         memset(layer->gradient[part], 0, (size_t)layer->size[part] * sizeof(double));
     }
     const attni_mha_gradients gradients = {
-        .dx = layer->gradient[LAB_X],
+        .dx = layer->gradient[LAB_LAYER_X],
         .params = params_of(layer->gradient),
         .d = R(mha_saved_place)(&c.config, &c.input, layer->dsaved)};
     return R(mha_backward)(ctx, mha, layer->dy, &gradients, err);
@@ -136,7 +136,7 @@ attn_status lab_layer_inspect(attn_ctx *ctx, const lab_layer *layer, double *sco
     return attn_inspect(ctx, &args, &what, err);
 }
 
-double lab_layer_norm(const lab_layer *layer, lab_part part) {
+double lab_layer_norm(const lab_layer *layer, lab_layer_part part) {
     return lab_norm(layer->gradient[part], layer->size[part]);
 }
 
@@ -145,7 +145,7 @@ void lab_layer_position_norms(const lab_layer *layer, double *norm) {
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
         for (int64_t b = 0; b < layer->B; b++) {
-            sum += lab_norm(layer->gradient[LAB_X] + (b * n + i) * d, d);
+            sum += lab_norm(layer->gradient[LAB_LAYER_X] + (b * n + i) * d, d);
         }
         norm[i] = sum / (double)layer->B;
     }

@@ -10,18 +10,18 @@
 #include <stdbool.h>
 
 /* What has a value and a gradient; the first four and the last are drawn, in this order. */
-typedef enum lab_part {
-    LAB_W_Q, /* (d_model, d_k) */
-    LAB_W_K, /* (d_model, d_k) */
-    LAB_W_V, /* (d_model, d_v) */
-    LAB_W_O, /* (d_v, d_model) */
-    LAB_B_Q, /* (d_k) */
-    LAB_B_K, /* (d_k) shifts all scores of a row alike: its gradient is 0 */
-    LAB_B_V, /* (d_v) */
-    LAB_B_O, /* (d_model) */
-    LAB_X,   /* (B, n, d_model) */
-    LAB_PARTS
-} lab_part;
+typedef enum lab_layer_part {
+    LAB_LAYER_W_Q, /* (d_model, d_k) */
+    LAB_LAYER_W_K, /* (d_model, d_k) */
+    LAB_LAYER_W_V, /* (d_model, d_v) */
+    LAB_LAYER_W_O, /* (d_v, d_model) */
+    LAB_LAYER_B_Q, /* (d_k) */
+    LAB_LAYER_B_K, /* (d_k) shifts all scores of a row alike: its gradient is 0 */
+    LAB_LAYER_B_V, /* (d_v) */
+    LAB_LAYER_B_O, /* (d_model) */
+    LAB_LAYER_X,   /* (B, n, d_model) */
+    LAB_LAYER_PARTS
+} lab_layer_part;
 
 typedef struct lab_layer {
     /* set before lab_layer_create() */
@@ -30,10 +30,10 @@ typedef struct lab_layer {
     bool causal;
     double scale; /* 0: 1/sqrt(d_k) */
     /* made by lab_layer_create() */
-    int64_t size[LAB_PARTS];     /* numbers in each part */
-    double *value[LAB_PARTS];    /* see lab_part */
-    double *gradient[LAB_PARTS]; /* the same shapes; set by lab_layer_backward() */
-    double *y;                   /* (B, n, d_model) */
+    int64_t size[LAB_LAYER_PARTS];     /* numbers in each part */
+    double *value[LAB_LAYER_PARTS];    /* see lab_layer_part */
+    double *gradient[LAB_LAYER_PARTS]; /* the same shapes; set by lab_layer_backward() */
+    double *y;                         /* (B, n, d_model) */
     double *dy;             /* (B, n, d_model) upstream gradient; 1 unless changed: L = sum Y */
     double *saved, *dsaved; /* activations between forward and backward, and their gradients */
     double *memory;         /* all of the above */
@@ -54,7 +54,7 @@ attn_status lab_layer_inspect(attn_ctx *ctx, const lab_layer *layer, double *sco
                               double *weights, attn_error *err);
 
 /* L2 norm of a gradient. */
-double lab_layer_norm(const lab_layer *layer, lab_part part);
+double lab_layer_norm(const lab_layer *layer, lab_layer_part part);
 /* norm (n): of the gradient of x at each position, mean over the batch. */
 void lab_layer_position_norms(const lab_layer *layer, double *norm);
 

@@ -74,11 +74,11 @@ enum { EVERY = 40, LOOKS = 10, SEEDS = 2 };
 
 /* Held-out percent of a run that is trained here, at its first look. */
 static double accuracy_of(int64_t d_k, double scale, uint64_t seed) {
-    const attni_evaluation_wish wish = {.examples = 256};
-    attni_trainer_options options = attni_trainer_defaults(attni_task_named("whois"));
-    attni_trainer *trainer;
-    attni_evaluation found = {.accuracy = NAN};
-    attni_step step;
+    const lab_evaluation_wish wish = {.examples = 256};
+    lab_trainer_options options = lab_trainer_defaults(lab_task_named("whois"));
+    lab_trainer *trainer;
+    lab_evaluation found = {.accuracy = NAN};
+    lab_training_step step;
     options.heads = 1;
     options.d_k = d_k;
     options.rate = 0.004;
@@ -86,10 +86,10 @@ static double accuracy_of(int64_t d_k, double scale, uint64_t seed) {
     options.steps = 0;
     options.seed = seed;
     options.scale = scale;
-    if (attni_trainer_create(&options, &trainer, NULL) != ATTN_OK) return NAN;
-    for (int i = 0; i < EVERY; i++) attni_trainer_step(trainer, &step, NULL);
-    attni_trainer_evaluate(trainer, &wish, &found, NULL);
-    attni_trainer_destroy(trainer);
+    if (lab_trainer_create(&options, &trainer, NULL) != ATTN_OK) return NAN;
+    for (int i = 0; i < EVERY; i++) lab_trainer_step(trainer, &step, NULL);
+    lab_trainer_evaluate(trainer, &wish, &found, NULL);
+    lab_trainer_destroy(trainer);
     return 100 * found.accuracy;
 }
 

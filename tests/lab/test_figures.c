@@ -315,12 +315,12 @@ static void check_parameters(const char *column, const char *key) {
     const json_t *want = json_object_get(expected_of("F7"), key);
     if (!data) return;
     const lab_table *table = lab_table_named(data, "parameters");
-    CHECK_INT(table->rows, LAB_PARTS);
-    for (size_t part = 0; part < LAB_PARTS; part++) {
+    CHECK_INT(table->rows, LAB_LAYER_PARTS);
+    for (size_t part = 0; part < LAB_LAYER_PARTS; part++) {
         const double norm = lab_column_named(table, column)[part * table->columns];
         CHECK_STR(table->label[part], name[part].column);
         check_number(name[part].column, norm, json_object_get(want, name[part].key));
-        if (part == LAB_B_K) CHECK_NEAR(norm, 0, 1e-13);
+        if (part == LAB_LAYER_B_K) CHECK_NEAR(norm, 0, 1e-13);
     }
 }
 

@@ -10,7 +10,7 @@
 
 enum { EXAMPLES = 400 };
 
-static const char *word(const attni_task_info *task, int32_t token) { return task->words[token]; }
+static const char *word(const lab_task *task, int32_t token) { return task->words[token]; }
 
 static bool is_one_of(const char *a, const char *list) {
     const size_t n = strlen(a);
@@ -20,7 +20,7 @@ static bool is_one_of(const char *a, const char *list) {
 }
 
 /* The words of an example, separated by spaces. */
-static void sentence(const attni_task_info *task, const attni_example *e, char text[400]) {
+static void sentence(const lab_task *task, const lab_task_example *e, char text[400]) {
     text[0] = 0;
     for (int i = 0; i < task->n; i++) {
         strcat(text, i ? " " : "");
@@ -29,32 +29,32 @@ static void sentence(const attni_task_info *task, const attni_example *e, char t
 }
 
 TEST(every_task_fits_its_bounds) {
-    for (int t = 0; t < ATTNI_N_TASKS; t++) {
-        const attni_task_info *task = attni_tasks[t];
-        CHECK(attni_task_named(task->name) == task);
-        CHECK(task->n <= ATTNI_TASK_LENGTH && task->n_questions <= ATTNI_TASK_QUESTIONS);
-        CHECK(task->slots <= ATTNI_TASK_SLOTS);
+    for (int t = 0; t < LAB_N_TASKS; t++) {
+        const lab_task *task = lab_tasks[t];
+        CHECK(lab_task_named(task->name) == task);
+        CHECK(task->n <= LAB_TASK_LENGTH && task->n_questions <= LAB_TASK_QUESTIONS);
+        CHECK(task->slots <= LAB_TASK_SLOTS);
         CHECK(task->first_question + task->n_questions <= task->n);
     }
-    CHECK(!attni_task_named("nothing"));
+    CHECK(!lab_task_named("nothing"));
 }
 
 TEST(every_word_is_in_a_vocabulary_once) {
-    for (int t = 0; t < ATTNI_N_TASKS; t++)
-        for (int i = 0; i < attni_tasks[t]->n_words; i++) {
-            CHECK(attni_tasks[t]->words[i] && attni_tasks[t]->words[i][0]);
+    for (int t = 0; t < LAB_N_TASKS; t++)
+        for (int i = 0; i < lab_tasks[t]->n_words; i++) {
+            CHECK(lab_tasks[t]->words[i] && lab_tasks[t]->words[i][0]);
             for (int j = 0; j < i; j++)
-                CHECK_MSG(strcmp(word(attni_tasks[t], i), word(attni_tasks[t], j)) != 0,
-                          "%s: %s twice", attni_tasks[t]->name, word(attni_tasks[t], i));
+                CHECK_MSG(strcmp(word(lab_tasks[t], i), word(lab_tasks[t], j)) != 0, "%s: %s twice",
+                          lab_tasks[t]->name, word(lab_tasks[t], i));
         }
 }
 
 TEST(tokens_answers_and_places_are_in_range) {
-    for (int t = 0; t < ATTNI_N_TASKS; t++) {
-        const attni_task_info *task = attni_tasks[t];
+    for (int t = 0; t < LAB_N_TASKS; t++) {
+        const lab_task *task = lab_tasks[t];
         for (uint64_t i = 0; i < EXAMPLES; i++) {
-            attni_example e;
-            attni_task_draw(task, 1, i, i % 2 ? ATTNI_HELD_OUT : ATTNI_TRAINING, &e);
+            lab_task_example e;
+            lab_task_draw(task, 1, i, i % 2 ? LAB_HELD_OUT : LAB_TRAINING, &e);
             for (int j = 0; j < task->n; j++) CHECK(e.token[j] >= 0 && e.token[j] < task->n_words);
             for (int q = 0; q < task->n_questions; q++) {
                 const int at = task->causal ? task->first_question + q : task->n - 1;
@@ -69,21 +69,21 @@ TEST(tokens_answers_and_places_are_in_range) {
 }
 
 TEST(the_same_numbers_give_the_same_example) {
-    for (int t = 0; t < ATTNI_N_TASKS; t++) {
-        attni_example a, b, c;
+    for (int t = 0; t < LAB_N_TASKS; t++) {
+        lab_task_example a, b, c;
         memset(&a, 0, sizeof a);
         memset(&b, 0, sizeof b);
         memset(&c, 0, sizeof c);
-        attni_task_draw(attni_tasks[t], 7, 3, ATTNI_TRAINING, &a);
-        attni_task_draw(attni_tasks[t], 7, 4, ATTNI_TRAINING, &c);
-        attni_task_draw(attni_tasks[t], 7, 3, ATTNI_TRAINING, &b);
+        lab_task_draw(lab_tasks[t], 7, 3, LAB_TRAINING, &a);
+        lab_task_draw(lab_tasks[t], 7, 4, LAB_TRAINING, &c);
+        lab_task_draw(lab_tasks[t], 7, 3, LAB_TRAINING, &b);
         CHECK(memcmp(&a, &b, sizeof a) == 0);
         CHECK(memcmp(a.token, c.token, sizeof a.token) != 0);
     }
 }
 
 /* What must not be in both parts: the words that decide, as text. */
-static void identity(const attni_task_info *task, const attni_example *e, char text[400]) {
+static void identity(const lab_task *task, const lab_task_example *e, char text[400]) {
     const int32_t *x = e->token;
     if (strcmp(task->name, "whois") == 0) {
         const bool swap = strcmp(word(task, x[2]), word(task, x[7])) > 0;
@@ -103,31 +103,31 @@ static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 TEST(training_and_held_out_share_nothing) {
     enum { DRAWS = 3000 };
     static char seen[DRAWS][400];
-    for (int t = 0; t < ATTNI_N_TASKS; t++) {
-        attni_example e;
+    for (int t = 0; t < LAB_N_TASKS; t++) {
+        lab_task_example e;
         char text[400];
         for (uint64_t i = 0; i < DRAWS; i++) {
-            attni_task_draw(attni_tasks[t], i % 3, i, ATTNI_TRAINING, &e);
-            identity(attni_tasks[t], &e, seen[i]);
+            lab_task_draw(lab_tasks[t], i % 3, i, LAB_TRAINING, &e);
+            identity(lab_tasks[t], &e, seen[i]);
         }
         qsort(seen, DRAWS, sizeof *seen, by_text);
         for (uint64_t i = 0; i < DRAWS; i++) {
-            attni_task_draw(attni_tasks[t], i % 3, i, ATTNI_HELD_OUT, &e);
-            identity(attni_tasks[t], &e, text);
+            lab_task_draw(lab_tasks[t], i % 3, i, LAB_HELD_OUT, &e);
+            identity(lab_tasks[t], &e, text);
             CHECK_MSG(!bsearch(text, seen, DRAWS, sizeof *seen, by_text), "%s: %s in both parts",
-                      attni_tasks[t]->name, text);
+                      lab_tasks[t]->name, text);
         }
     }
 }
 
 TEST(about_a_fifth_of_the_whois_triples_is_held_out) {
     static char seen[20000][400];
-    const attni_task_info *task = attni_task_named("whois");
+    const lab_task *task = lab_task_named("whois");
     int n[2] = {0, 0};
     for (int part = 0; part < 2; part++) { /* 20000 draws of at most 5120 triples find nearly all */
-        attni_example e;
+        lab_task_example e;
         for (uint64_t i = 0; i < 20000; i++) {
-            attni_task_draw(task, 5, i, (attni_part)part, &e);
+            lab_task_draw(task, 5, i, (lab_split)part, &e);
             identity(task, &e, seen[i]);
         }
         qsort(seen, 20000, sizeof *seen, by_text);
@@ -141,11 +141,11 @@ static const char beings[] = "cat dog horse child nurse farmer teacher rabbit fo
 static const char moods[] = "tired hungry happy sad angry sleepy thirsty afraid proud bored";
 
 TEST(whois_asks_for_the_noun_that_the_adjective_suits_and_its_colour) {
-    const attni_task_info *task = attni_task_named("whois");
+    const lab_task *task = lab_task_named("whois");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        attni_example e;
+        lab_task_example e;
         char text[400];
-        attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
+        lab_task_draw(task, 2, i, LAB_TRAINING, &e);
         sentence(task, &e, text);
         const bool first = is_one_of(word(task, e.token[2]), beings);
         CHECK_MSG(first != is_one_of(word(task, e.token[7]), beings), "%s", text);
@@ -167,10 +167,10 @@ TEST(sense_needs_word_and_cue) {
                                               {"apple", "fruit", "company"},
                                               {"mouse", "animal", "device"},
                                               {"plant", "flower", "factory"}};
-    const attni_task_info *task = attni_task_named("sense");
+    const lab_task *task = lab_task_named("sense");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        attni_example e;
-        attni_task_draw(task, 2, i, ATTNI_HELD_OUT, &e);
+        lab_task_example e;
+        lab_task_draw(task, 2, i, LAB_HELD_OUT, &e);
         const char *cue = word(task, e.token[e.right[0] == 1u << 4 ? 4 : 7]);
         int which = 0;
         while (strcmp(meaning[which][0], word(task, e.token[1])) != 0) which++;
@@ -179,10 +179,10 @@ TEST(sense_needs_word_and_cue) {
 }
 
 TEST(induction_answers_are_what_came_after_the_last_time) {
-    const attni_task_info *task = attni_task_named("induction");
+    const lab_task *task = lab_task_named("induction");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        attni_example e;
-        attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
+        lab_task_example e;
+        lab_task_draw(task, 2, i, LAB_TRAINING, &e);
         for (int q = 0; q < task->n_questions; q++) {
             const int at = task->first_question + q;
             int last = at - 1;
@@ -194,10 +194,10 @@ TEST(induction_answers_are_what_came_after_the_last_time) {
 }
 
 TEST(copy_answers_are_the_letters_again) {
-    const attni_task_info *task = attni_task_named("copy");
+    const lab_task *task = lab_task_named("copy");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        attni_example e;
-        attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
+        lab_task_example e;
+        lab_task_draw(task, 2, i, LAB_TRAINING, &e);
         CHECK_STR(word(task, e.token[8]), ">");
         for (int q = 0; q < 8; q++) {
             CHECK_INT(e.answer[q][0], e.token[q]);
@@ -208,10 +208,10 @@ TEST(copy_answers_are_the_letters_again) {
 }
 
 TEST(sort_answers_ascend_and_are_the_same_numbers) {
-    const attni_task_info *task = attni_task_named("sort");
+    const lab_task *task = lab_task_named("sort");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        attni_example e;
-        attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
+        lab_task_example e;
+        lab_task_draw(task, 2, i, LAB_TRAINING, &e);
         for (int q = 0; q < 8; q++) {
             const int value = atoi(word(task, e.answer[q][0]));
             if (q) CHECK(value > atoi(word(task, e.answer[q - 1][0])));
@@ -224,10 +224,10 @@ TEST(sort_answers_ascend_and_are_the_same_numbers) {
 }
 
 TEST(add_answers_are_the_digits_of_the_sum) {
-    const attni_task_info *task = attni_task_named("add");
+    const lab_task *task = lab_task_named("add");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
-        attni_example e;
-        attni_task_draw(task, 2, i, ATTNI_TRAINING, &e);
+        lab_task_example e;
+        lab_task_draw(task, 2, i, LAB_TRAINING, &e);
         const int32_t *x = e.token;
         const int a = x[0] * 100 + x[1] * 10 + x[2], b = x[4] * 100 + x[5] * 10 + x[6];
         const int sum =

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 
 /* A trainer of this task after some steps; NULL when something failed. */
-static attni_trainer *after(attni_trainer_options o, int steps, attni_step *last) {
-    attni_trainer *t = NULL;
-    if (attni_trainer_create(&o, &t, NULL) != ATTN_OK) return NULL;
+static lab_trainer *after(lab_trainer_options o, int steps, lab_training_step *last) {
+    lab_trainer *t = NULL;
+    if (lab_trainer_create(&o, &t, NULL) != ATTN_OK) return NULL;
     for (int i = 0; i < steps; i++)
-        if (attni_trainer_step(t, last, NULL) != ATTN_OK) {
-            attni_trainer_destroy(t);
+        if (lab_trainer_step(t, last, NULL) != ATTN_OK) {
+            lab_trainer_destroy(t);
             return NULL;
         }
     return t;
@@ -31,29 +31,29 @@ static const bool has_threads = true;
 #define NEED_THREADS                                                                               \
     if (!has_threads) SKIP("no threads here")
 
-static attni_trainer_options defaults(const char *task) {
-    return attni_trainer_defaults(attni_task_named(task));
+static lab_trainer_options defaults(const char *task) {
+    return lab_trainer_defaults(lab_task_named(task));
 }
 
-static bool same_weights(const attni_trainer *a, const attni_trainer *b) {
-    const attni_model *x = attni_trainer_model(a), *y = attni_trainer_model(b);
+static bool same_weights(const lab_trainer *a, const lab_trainer *b) {
+    const attni_model *x = lab_trainer_model(a), *y = lab_trainer_model(b);
     return x->parameters.total == y->parameters.total &&
            memcmp(x->weights, y->weights, x->parameters.total * sizeof(float)) == 0;
 }
 
 static void check_threads(const char *task, int steps) {
-    attni_trainer_options one = defaults(task), two = one, three = one;
-    attni_step a, b, c;
+    lab_trainer_options one = defaults(task), two = one, three = one;
+    lab_training_step a, b, c;
     two.threads = 2;
     three.threads = 3;
-    attni_trainer *x = after(one, steps, &a), *y = after(two, steps, &b);
-    attni_trainer *z = after(three, steps, &c);
+    lab_trainer *x = after(one, steps, &a), *y = after(two, steps, &b);
+    lab_trainer *z = after(three, steps, &c);
     CHECK(x && y && z);
     CHECK_MSG(same_weights(x, y) && same_weights(x, z), "%s: other bits with more threads", task);
     CHECK(a.loss == b.loss && a.loss == c.loss);
-    attni_trainer_destroy(x);
-    attni_trainer_destroy(y);
-    attni_trainer_destroy(z);
+    lab_trainer_destroy(x);
+    lab_trainer_destroy(y);
+    lab_trainer_destroy(z);
 }
 
 TEST(two_hundred_steps_have_the_same_bits_for_any_number_of_threads) {
@@ -63,29 +63,29 @@ TEST(two_hundred_steps_have_the_same_bits_for_any_number_of_threads) {
 
 TEST(every_task_has_the_same_bits_for_any_number_of_threads) {
     NEED_THREADS;
-    for (int t = 0; t < ATTNI_N_TASKS; t++) check_threads(attni_tasks[t]->name, 5);
+    for (int t = 0; t < LAB_N_TASKS; t++) check_threads(lab_tasks[t]->name, 5);
 }
 
 TEST(a_batch_that_is_no_multiple_of_a_shard_has_the_same_bits) {
     NEED_THREADS;
-    attni_trainer_options one = defaults("sense"), two = one;
-    attni_step step;
+    lab_trainer_options one = defaults("sense"), two = one;
+    lab_training_step step;
     one.batch = two.batch = 13;
     two.threads = 2;
-    attni_trainer *x = after(one, 10, &step), *y = after(two, 10, &step);
+    lab_trainer *x = after(one, 10, &step), *y = after(two, 10, &step);
     CHECK(x && y && same_weights(x, y));
-    attni_trainer_destroy(x);
-    attni_trainer_destroy(y);
+    lab_trainer_destroy(x);
+    lab_trainer_destroy(y);
 }
 
 TEST(another_seed_gives_other_weights) {
-    attni_trainer_options one = defaults("sense"), two = one;
-    attni_step step;
+    lab_trainer_options one = defaults("sense"), two = one;
+    lab_training_step step;
     two.seed = 2;
-    attni_trainer *x = after(one, 0, &step), *y = after(two, 0, &step);
+    lab_trainer *x = after(one, 0, &step), *y = after(two, 0, &step);
     CHECK(x && y && !same_weights(x, y));
-    attni_trainer_destroy(x);
-    attni_trainer_destroy(y);
+    lab_trainer_destroy(x);
+    lab_trainer_destroy(y);
 }
 
 enum { WHOLE = 21 }; /* two shards and a part */
@@ -96,11 +96,11 @@ typedef struct batch_text {
 } batch_text;
 
 /* The first batch of seed 1 as one text. */
-static void fill_batch(const attni_task_info *task, batch_text *b) {
+static void fill_batch(const lab_task *task, batch_text *b) {
     int n_answers = 0;
     for (int e = 0; e < WHOLE; e++) {
-        attni_example example;
-        attni_task_draw(task, 1, (uint64_t)e, ATTNI_TRAINING, &example);
+        lab_task_example example;
+        lab_task_draw(task, 1, (uint64_t)e, LAB_TRAINING, &example);
         for (int i = 0; i < task->n; i++) b->tokens[e * task->n + i] = example.token[i];
         for (int q = 0; q < task->n_questions; q++)
             for (int s = 0; s < task->slots; s++) b->answers[n_answers++] = example.answer[q][s];
@@ -127,7 +127,7 @@ static double norm_of(const attni_parameters *list, const char *start, const flo
 enum { ALL, LAYER_0, LAYER_1, NORMS };
 
 /* Its loss and the norms of its gradient, in one pass. */
-static bool whole_batch(const attni_task_info *task, const attni_model *model, double *loss,
+static bool whole_batch(const lab_task *task, const attni_model *model, double *loss,
                         double norm[NORMS]) {
     static batch_text b;
     attni_run run;
@@ -155,33 +155,33 @@ static bool whole_batch(const attni_task_info *task, const attni_model *model, d
 
 /* Only the order of sums differs: a few roundings of 6e-8 on numbers of order 1. */
 TEST(a_step_has_the_loss_and_gradient_of_the_whole_batch) {
-    for (int t = 0; t < ATTNI_N_TASKS; t++) {
-        attni_trainer_options o = attni_trainer_defaults(attni_tasks[t]);
-        attni_step step;
+    for (int t = 0; t < LAB_N_TASKS; t++) {
+        lab_trainer_options o = lab_trainer_defaults(lab_tasks[t]);
+        lab_training_step step;
         double loss, norm[NORMS];
         o.batch = WHOLE;
         o.layers = 2;
-        attni_trainer *x = after(o, 0, &step);
-        CHECK(x && whole_batch(attni_tasks[t], attni_trainer_model(x), &loss, norm));
-        CHECK_INT(attni_trainer_step(x, &step, NULL), ATTN_OK);
+        lab_trainer *x = after(o, 0, &step);
+        CHECK(x && whole_batch(lab_tasks[t], lab_trainer_model(x), &loss, norm));
+        CHECK_INT(lab_trainer_step(x, &step, NULL), ATTN_OK);
         CHECK_NEAR(step.loss, loss, 2e-6);
         CHECK_NEAR(step.gradient_norm, norm[ALL], 5e-6);
-        CHECK_NEAR(attni_trainer_layer_norm(x, 0), norm[LAYER_0], 5e-6);
-        CHECK_NEAR(attni_trainer_layer_norm(x, 1), norm[LAYER_1], 5e-6);
-        attni_trainer_destroy(x);
+        CHECK_NEAR(lab_trainer_layer_norm(x, 0), norm[LAYER_0], 5e-6);
+        CHECK_NEAR(lab_trainer_layer_norm(x, 1), norm[LAYER_1], 5e-6);
+        lab_trainer_destroy(x);
     }
 }
 
 /* Before training every word is about as likely as any other: ln(words), and the logits of this
  * start have a deviation near 1, which costs about 1/2. */
 TEST(the_first_loss_is_that_of_guessing) {
-    for (int t = 0; t < ATTNI_N_TASKS; t++) {
-        attni_step step;
-        attni_trainer *x = after(defaults(attni_tasks[t]->name), 1, &step);
+    for (int t = 0; t < LAB_N_TASKS; t++) {
+        lab_training_step step;
+        lab_trainer *x = after(defaults(lab_tasks[t]->name), 1, &step);
         CHECK(x != NULL);
-        CHECK_NEAR(step.loss, log(attni_tasks[t]->n_words) + 0.5, 0.5);
+        CHECK_NEAR(step.loss, log(lab_tasks[t]->n_words) + 0.5, 0.5);
         CHECK_INT(step.step, 1);
-        attni_trainer_destroy(x);
+        lab_trainer_destroy(x);
     }
 }
 
@@ -189,80 +189,80 @@ TEST(the_first_loss_is_that_of_guessing) {
  * two meanings (1024 questions: 0.5 +- 0.063 at four deviations), while the other noun says
  * nothing. With more layers what is hidden may come through a third token. */
 TEST(sense_is_learned_and_lost_without_the_cue) {
-    attni_trainer_options o = defaults("sense");
-    const attni_evaluation_wish wish = {.examples = 1024, .knock_out = true};
-    attni_step step;
-    attni_evaluation e;
+    lab_trainer_options o = defaults("sense");
+    const lab_evaluation_wish wish = {.examples = 1024, .knock_out = true};
+    lab_training_step step;
+    lab_evaluation e;
     o.layers = 1;
-    attni_trainer *x = after(o, 400, &step);
+    lab_trainer *x = after(o, 400, &step);
     CHECK(x != NULL);
-    CHECK_INT(attni_trainer_evaluate(x, &wish, &e, NULL), ATTN_OK);
+    CHECK_INT(lab_trainer_evaluate(x, &wish, &e, NULL), ATTN_OK);
     CHECK_MSG(e.accuracy >= 0.98, "accuracy %g", e.accuracy);
     CHECK_NEAR(e.without_right, 0.5, 0.063);
     CHECK_MSG(e.without_rival > 0.95, "without the other noun %g", e.without_rival);
-    attni_trainer_destroy(x);
+    lab_trainer_destroy(x);
 }
 
 TEST(an_untrained_model_is_no_better_than_chance) {
-    const attni_evaluation_wish wish = {.examples = 1024};
-    attni_step step;
-    attni_evaluation e;
-    attni_trainer *x = after(defaults("whois"), 0, &step);
+    const lab_evaluation_wish wish = {.examples = 1024};
+    lab_training_step step;
+    lab_evaluation e;
+    lab_trainer *x = after(defaults("whois"), 0, &step);
     CHECK(x != NULL);
-    CHECK_INT(attni_trainer_evaluate(x, &wish, &e, NULL), ATTN_OK);
+    CHECK_INT(lab_trainer_evaluate(x, &wish, &e, NULL), ATTN_OK);
     CHECK(e.accuracy < 0.05);
     CHECK_INT(e.questions, 1024);
     CHECK(isnan(e.without_right));
     for (int i = 0; i < 4; i++) CHECK(e.selectivity[i] > 0.1 && e.selectivity[i] < 0.9);
-    attni_trainer_destroy(x);
+    lab_trainer_destroy(x);
 }
 
 TEST(evaluation_has_the_same_bits_for_any_number_of_threads) {
     NEED_THREADS;
-    const attni_evaluation_wish wish = {.examples = 200, .knock_out = true};
-    attni_trainer_options one = defaults("copy"), two = one;
-    attni_evaluation a, b;
-    attni_step step;
+    const lab_evaluation_wish wish = {.examples = 200, .knock_out = true};
+    lab_trainer_options one = defaults("copy"), two = one;
+    lab_evaluation a, b;
+    lab_training_step step;
     two.threads = 2;
-    attni_trainer *x = after(one, 20, &step), *y = after(two, 20, &step);
+    lab_trainer *x = after(one, 20, &step), *y = after(two, 20, &step);
     CHECK(x && y);
-    CHECK_INT(attni_trainer_evaluate(x, &wish, &a, NULL), ATTN_OK);
-    CHECK_INT(attni_trainer_evaluate(y, &wish, &b, NULL), ATTN_OK);
+    CHECK_INT(lab_trainer_evaluate(x, &wish, &a, NULL), ATTN_OK);
+    CHECK_INT(lab_trainer_evaluate(y, &wish, &b, NULL), ATTN_OK);
     CHECK(a.loss == b.loss && a.answers == b.answers && a.without_right == b.without_right);
     CHECK(memcmp(a.selectivity, b.selectivity, 4 * sizeof(double)) == 0);
-    attni_trainer_destroy(x);
-    attni_trainer_destroy(y);
+    lab_trainer_destroy(x);
+    lab_trainer_destroy(y);
 }
 
 TEST(evaluation_changes_nothing) {
-    const attni_evaluation_wish wish = {.examples = 64, .knock_out = true};
-    attni_evaluation e;
-    attni_step a, b;
-    attni_trainer *x = after(defaults("sense"), 3, &a), *y = after(defaults("sense"), 2, &b);
+    const lab_evaluation_wish wish = {.examples = 64, .knock_out = true};
+    lab_evaluation e;
+    lab_training_step a, b;
+    lab_trainer *x = after(defaults("sense"), 3, &a), *y = after(defaults("sense"), 2, &b);
     CHECK(x && y);
-    CHECK_INT(attni_trainer_evaluate(y, &wish, &e, NULL), ATTN_OK);
-    CHECK_INT(attni_trainer_step(y, &b, NULL), ATTN_OK);
+    CHECK_INT(lab_trainer_evaluate(y, &wish, &e, NULL), ATTN_OK);
+    CHECK_INT(lab_trainer_step(y, &b, NULL), ATTN_OK);
     CHECK(a.loss == b.loss && same_weights(x, y));
-    attni_trainer_destroy(x);
-    attni_trainer_destroy(y);
+    lab_trainer_destroy(x);
+    lab_trainer_destroy(y);
 }
 
 /* 1/temperature multiplies scores just as scale does: at d_k = 16, 1/sqrt(16) / 0.25 = 1. */
 TEST(a_temperature_of_a_quarter_at_d_k_16_is_no_scaling_to_the_bit) {
-    attni_trainer_options cold = defaults("whois"), unscaled = cold;
-    attni_step a, b;
+    lab_trainer_options cold = defaults("whois"), unscaled = cold;
+    lab_training_step a, b;
     cold.temperature = 0.25;
     unscaled.scale = 1;
-    attni_trainer *x = after(cold, 30, &a), *y = after(unscaled, 30, &b);
+    lab_trainer *x = after(cold, 30, &a), *y = after(unscaled, 30, &b);
     CHECK(x && y);
     CHECK(a.loss == b.loss && same_weights(x, y));
-    attni_trainer_destroy(x);
-    attni_trainer_destroy(y);
+    lab_trainer_destroy(x);
+    lab_trainer_destroy(y);
 }
 
 TEST(options_that_make_no_sense_are_refused) {
-    const attni_trainer_options good = defaults("whois");
-    attni_trainer_options bad[7] = {good, good, good, good, good, good, good};
+    const lab_trainer_options good = defaults("whois");
+    lab_trainer_options bad[7] = {good, good, good, good, good, good, good};
     static const char *const says[7] = {"batch",       "rate", "heads", "layers",
                                         "temperature", "d_k",  "batch"};
     bad[0].batch = 0;
@@ -274,20 +274,20 @@ TEST(options_that_make_no_sense_are_refused) {
     bad[6].batch = INT64_MAX;
     for (int i = 0; i < 7; i++) {
         attn_error error = {""};
-        attni_trainer *x;
-        CHECK_INT(attni_trainer_create(&bad[i], &x, &error), ATTN_E_VALUE);
+        lab_trainer *x;
+        CHECK_INT(lab_trainer_create(&bad[i], &x, &error), ATTN_E_VALUE);
         CHECK_MSG(!x && strstr(error.message, says[i]), "%s: %s", says[i], error.message);
     }
 }
 
 TEST(evaluations_of_nothing_or_too_much_are_refused) {
-    attni_step step;
-    attni_evaluation e;
+    lab_training_step step;
+    lab_evaluation e;
     attn_error error = {""};
-    attni_trainer *x = after(defaults("sense"), 0, &step);
+    lab_trainer *x = after(defaults("sense"), 0, &step);
     CHECK(x != NULL);
-    CHECK_INT(attni_trainer_evaluate(x, &(attni_evaluation_wish){0}, &e, &error), ATTN_E_VALUE);
-    CHECK_INT(attni_trainer_evaluate(x, &(attni_evaluation_wish){.examples = 1 << 20}, &e, &error),
+    CHECK_INT(lab_trainer_evaluate(x, &(lab_evaluation_wish){0}, &e, &error), ATTN_E_VALUE);
+    CHECK_INT(lab_trainer_evaluate(x, &(lab_evaluation_wish){.examples = 1 << 20}, &e, &error),
               ATTN_E_VALUE);
-    attni_trainer_destroy(x);
+    lab_trainer_destroy(x);
 }

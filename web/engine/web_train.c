@@ -6,23 +6,23 @@
 #include "lab/steps/scaling.h"
 #include "web_model.h"
 
-static attni_trainer *trainer;
+static lab_trainer *trainer;
 
 const attni_model *web_model_in_training(void) {
-    return trainer ? attni_trainer_model(trainer) : NULL;
+    return trainer ? lab_trainer_model(trainer) : NULL;
 }
 
-static attni_trainer *in_training(void) {
+static lab_trainer *in_training(void) {
     if (!trainer) attni_fail(&web_error, ATTN_E_VALUE, "nothing is in training; start it first");
     return trainer;
 }
 
 /* ---------------------------------------------------------------------------------------- tasks */
 
-__attribute__((export_name("task_count"))) int32_t web_task_count(void) { return ATTNI_N_TASKS; }
+__attribute__((export_name("task_count"))) int32_t web_task_count(void) { return LAB_N_TASKS; }
 
 EXPORT(task) web_task(int32_t number) {
-    const attni_task_info *task = attni_tasks[number];
+    const lab_task *task = lab_tasks[number];
     web_begin();
     web_put_text("name", task->name);
     web_put_text("about", task->about);
@@ -38,8 +38,8 @@ EXPORT(task) web_task(int32_t number) {
     return web_result_status();
 }
 
-static const attni_task_info *task_named(const char *name) {
-    const attni_task_info *task = attni_task_named(name);
+static const lab_task *task_named(const char *name) {
+    const lab_task *task = lab_task_named(name);
     if (!task) attni_fail(&web_error, ATTN_E_VALUE, "%.32s: no task of that name", name);
     return task;
 }
@@ -51,11 +51,11 @@ static void put_set(uint64_t set, int n, int32_t *row) {
 
 /* Held out: what training never sees. */
 EXPORT(task_example) web_task_example(const char *name, double seed, double number) {
-    attni_example example;
+    lab_task_example example;
     web_begin();
-    const attni_task_info *task = task_named(name);
+    const lab_task *task = task_named(name);
     if (!task) return ATTN_E_VALUE;
-    attni_task_draw(task, (uint64_t)seed, (uint64_t)number, ATTNI_HELD_OUT, &example);
+    lab_task_draw(task, (uint64_t)seed, (uint64_t)number, LAB_HELD_OUT, &example);
     const int questions = task->n_questions, n = task->n;
     int32_t *tokens = web_put("tokens", WEB_I32, WEB_SHAPE(n));
     int32_t *answers = web_put("answers", WEB_I32, WEB_SHAPE(questions, task->slots));
@@ -80,9 +80,9 @@ enum { LAYERS, HEADS, D, D_K, BATCH, RATE, STEPS, SEED, CAUSAL, SCALE, TEMPERATU
 
 EXPORT(train_start) web_train_start(const char *name, const double *block) {
     web_begin();
-    const attni_task_info *task = task_named(name);
+    const lab_task *task = task_named(name);
     if (!task) return ATTN_E_VALUE;
-    attni_trainer_options o = attni_trainer_defaults(task);
+    lab_trainer_options o = lab_trainer_defaults(task);
     o.layers = (int64_t)block[LAYERS];
     o.heads = (int64_t)block[HEADS];
     o.d = (int64_t)block[D];
@@ -94,25 +94,25 @@ EXPORT(train_start) web_train_start(const char *name, const double *block) {
     o.causal = block[CAUSAL] != 0;
     lab_scaling_train((lab_scaling)block[SCALE], &o);
     o.temperature = block[TEMPERATURE];
-    attni_trainer_destroy(trainer);
-    ATTN_TRY(attni_trainer_create(&o, &trainer, &web_error));
-    web_put_model(0, attni_trainer_model(trainer));
+    lab_trainer_destroy(trainer);
+    ATTN_TRY(lab_trainer_create(&o, &trainer, &web_error));
+    web_put_model(0, lab_trainer_model(trainer));
     return web_result_status();
 }
 
 EXPORT(train_step) web_train_step(void) {
-    attni_step step;
+    lab_training_step step;
     web_begin();
     if (!in_training()) return ATTN_E_VALUE;
-    ATTN_TRY(attni_trainer_step(trainer, &step, &web_error));
-    const int64_t layers = attni_trainer_model(trainer)->config.layers;
+    ATTN_TRY(lab_trainer_step(trainer, &step, &web_error));
+    const int64_t layers = lab_trainer_model(trainer)->config.layers;
     double *found = web_put("step", WEB_F64, WEB_SHAPE(4 + layers));
     if (!found) return web_result_status();
     found[0] = (double)step.step;
     found[1] = step.loss;
     found[2] = step.gradient_norm;
     found[3] = step.rate;
-    for (int64_t l = 0; l < layers; l++) found[4 + l] = attni_trainer_layer_norm(trainer, l);
+    for (int64_t l = 0; l < layers; l++) found[4 + l] = lab_trainer_layer_norm(trainer, l);
     return ATTN_OK;
 }
 
@@ -124,12 +124,12 @@ static void put_shares(const char *name, web_shape shape, const double *shares) 
 }
 
 EXPORT(train_evaluate) web_train_evaluate(double examples, int32_t knock_out) {
-    attni_evaluation e;
+    lab_evaluation e;
     web_begin();
     if (!in_training()) return ATTN_E_VALUE;
-    const attni_evaluation_wish wish = {.examples = (int64_t)examples, .knock_out = knock_out != 0};
-    ATTN_TRY(attni_trainer_evaluate(trainer, &wish, &e, &web_error));
-    web_put_number("step", (double)attni_trainer_model(trainer)->steps);
+    const lab_evaluation_wish wish = {.examples = (int64_t)examples, .knock_out = knock_out != 0};
+    ATTN_TRY(lab_trainer_evaluate(trainer, &wish, &e, &web_error));
+    web_put_number("step", (double)lab_trainer_model(trainer)->steps);
     web_put_number("examples", (double)e.examples);
     web_put_number("loss", e.loss);
     web_put_number("accuracy", e.accuracy);
@@ -159,7 +159,7 @@ EXPORT(train_pack) web_train_pack(void) {
     size_t size;
     web_begin();
     if (!in_training()) return ATTN_E_VALUE;
-    const attni_model *model = attni_trainer_model(trainer);
+    const attni_model *model = lab_trainer_model(trainer);
     ATTN_TRY(attni_model_pack_size(model, &size, &web_error));
     void *bytes = web_put("bytes", WEB_U8, WEB_SHAPE((int64_t)size));
     return bytes ? attni_model_pack(model, bytes, &web_error) : web_result_status();
