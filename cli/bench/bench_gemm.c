@@ -4,6 +4,7 @@
 #include "attention/context.h"
 #include "bench/bench.h"
 #include "bench/blas.h"
+#include "core/os.h"
 #include "layers/gemm.h"
 
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static bool set_up(setting *s, const product *p, const bench_options *o) {
     const int64_t sizes[3] = {p->m * p->k, p->k * p->n, p->m * p->n};
     for (int i = 0; i < 3; i++) {
         const size_t bytes = (size_t)sizes[i] * sizeof(float);
-        s->memory[i] = aligned_alloc(64, (bytes + 63) / 64 * 64); /* as tensors should be */
+        s->memory[i] = attni_memory_alloc(bytes, 64); /* as tensors should be */
         if (!s->memory[i]) return false;
         bench_fill(s->memory[i], ATTN_F32, sizes[i], (uint64_t)i + 1);
     }
@@ -71,8 +72,8 @@ static bool set_up(setting *s, const product *p, const bench_options *o) {
                            .b_column = p->form == ABT ? p->k : 1,
                            .c = s->memory[2],
                            .c_row = p->n};
-    s->scratch = aligned_alloc(
-        64, attni_gemm_scratch(attni_ctx_kernels(s->ctx, false), false, &s->gemm, wish.threads));
+    s->scratch = attni_memory_alloc(
+        attni_gemm_scratch(attni_ctx_kernels(s->ctx, false), false, &s->gemm, wish.threads), 64);
     s->blas = (blas_sgemm_args){.transpose_a = p->form == ATB,
                                 .transpose_b = p->form == ABT,
                                 .m = p->m,
@@ -86,8 +87,8 @@ static bool set_up(setting *s, const product *p, const bench_options *o) {
 }
 
 static void tear_down(setting *s) {
-    for (int i = 0; i < 3; i++) free(s->memory[i]);
-    free(s->scratch);
+    for (int i = 0; i < 3; i++) attni_memory_free(s->memory[i]);
+    attni_memory_free(s->scratch);
     attn_ctx_destroy(s->ctx);
 }
 

@@ -4,7 +4,7 @@
 #include "bench/bench_problem.h"
 
 #include "bench/blas.h"
-#include "core/base.h"
+#include "core/os.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ attn_tensor bench_tensor(bench_setting *s, attn_dtype dtype, int64_t heads, int6
     const int64_t count = heads * n * d;
     const size_t bytes = (size_t)count * attn_dtype_size(dtype);
     attni_assert(s->n_blocks < BENCH_MAX_BLOCKS);
-    void *data = aligned_alloc(64, (bytes + 63) / 64 * 64); /* as NumPy and PyTorch do */
+    void *data = attni_memory_alloc(bytes, 64); /* as NumPy and PyTorch do */
     s->block[s->n_blocks++] = data;
     if (data) bench_fill(data, dtype, count, (uint64_t)s->n_blocks);
     return attn_tensor_bhsd(data, dtype, 1, heads, n, d);
@@ -57,7 +57,7 @@ static attn_status check_memory(const bench_setting *s) {
 }
 
 static void tear_down(bench_setting *s) {
-    for (int i = 0; i < s->n_blocks; i++) free(s->block[i]);
+    for (int i = 0; i < s->n_blocks; i++) attni_memory_free(s->block[i]);
     for (int i = 0; i < 2; i++) free(s->dense[i]);
     attn_pattern_destroy(s->mask);
     attn_ctx_destroy(s->ctx);

@@ -2,7 +2,7 @@
 /* gradcheck_compare.c - central differences beside the gradients of backward, number by number, and
  * the memory of a check. Tests: tests/cli/test_gradcheck.c */
 #include "bench/bench_time.h" /* bench_fill */
-#include "core/base.h"
+#include "core/os.h"
 #include "gradcheck/gradcheck.h"
 
 #include <math.h>
@@ -73,10 +73,8 @@ attn_status grad_compare(const grad_problem *problem, grad_tally *tally, attn_er
 
 void *grad_bytes(grad_session *session, size_t bytes) {
     enum { ALIGNMENT = 64 };
-    size_t rounded = 0;
     attni_assert(session->n_blocks < GRAD_MAX_BLOCKS);
-    if (!attni_add(bytes, 2 * ALIGNMENT - 1, &rounded)) rounded = SIZE_MAX; /* nobody has that */
-    void *block = aligned_alloc(ALIGNMENT, rounded / ALIGNMENT * ALIGNMENT);
+    void *block = attni_memory_alloc(bytes, ALIGNMENT);
     session->block[session->n_blocks++] = block;
     session->short_of_memory |= !block;
     return block;
@@ -122,7 +120,7 @@ double *grad_output(grad_session *session, grad_problem *problem, size_t n) {
 }
 
 void grad_release(grad_session *session) {
-    for (int i = 0; i < session->n_blocks; i++) free(session->block[i]);
+    for (int i = 0; i < session->n_blocks; i++) attni_memory_free(session->block[i]);
     session->n_blocks = 0;
     session->short_of_memory = false;
 }

@@ -5,6 +5,7 @@
 #define ATTNI_REAL_f32
 #include "learning/trainer.h"
 
+#include "core/os.h"
 #include "layers/add.h"
 #include "layers/loss.h"
 #include "layers/optimizer.h"
@@ -77,11 +78,11 @@ static attni_model_config config_of(const lab_trainer_options *o) {
                                 .temperature = o->temperature};
 }
 
-/* rows * total floats, zeroed; NULL when there is no memory. total is a multiple of 16. */
+/* rows * total floats, zeroed; NULL when there is no memory. */
 static float *take_floats(size_t rows, size_t total) {
     size_t bytes;
     if (!attni_mul(rows, total, &bytes) || !attni_mul(bytes, sizeof(float), &bytes)) return NULL;
-    float *floats = aligned_alloc(64, bytes);
+    float *floats = attni_memory_alloc(bytes, 64);
     if (floats) memset(floats, 0, bytes);
     return floats;
 }
@@ -132,8 +133,8 @@ void lab_trainer_destroy(lab_trainer *t) {
     lab_crew_free(&t->crew);
     attni_model_free(&t->model);
     free(t->examples);
-    free(t->gradients);
-    free(t->moments);
+    attni_memory_free(t->gradients);
+    attni_memory_free(t->moments);
     free(t->loss);
     free(t->status);
     free(t->error);

@@ -4,6 +4,7 @@
 #include "attention/context.h"
 
 #include "core/cpu.h"
+#include "core/os.h"
 
 #include <stdlib.h>
 
@@ -20,14 +21,12 @@ struct attn_ctx {
 
 static void *default_alloc(void *user, size_t size, size_t align) {
     (void)user;
-    size_t rounded;
-    if (!attni_add(size, align - 1, &rounded)) return NULL;
-    return aligned_alloc(align, rounded / align * align);
+    return attni_memory_alloc(size, align);
 }
 
 static void default_free(void *user, void *ptr) {
     (void)user;
-    free(ptr);
+    attni_memory_free(ptr);
 }
 
 void attn_ctx_options_init(attn_ctx_options *options) {

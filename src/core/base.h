@@ -20,8 +20,10 @@
 
 #define attni_assert(condition) assert(condition)
 
-#if defined(__GNUC__) || defined(__clang__)
+#if defined(__clang__)
 #define ATTNI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#elif defined(__GNUC__) /* the formats of C99 on every system */
+#define ATTNI_PRINTF(fmt, args) __attribute__((format(gnu_printf, fmt, args)))
 #else
 #define ATTNI_PRINTF(fmt, args)
 #endif

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu.c - detection by CPUID on x86-64, by architecture elsewhere. No state. */
-#if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* CPU_COUNT, sched_getaffinity */
-#endif
 #include "core/cpu.h"
-
-#if defined(__linux__)
-#include <sched.h>
-#endif
-#if !defined(__wasm__)
-#include <unistd.h>
-#endif
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -58,38 +48,6 @@ bool attni_cpu_runs(attn_isa isa) {
     default: return false;
     }
 }
-
-int attni_cpu_count(void) {
-#if defined(__linux__)
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-#endif
-#if defined(_SC_NPROCESSORS_ONLN) && !defined(__wasm__)
-    const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    if (n > 0) return (int)n;
-#endif
-    return 1;
-}
-
-#if !defined(__wasm__)
-void attni_cpu_pin(pthread_t thread, int index) {
-#if defined(__linux__)
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    int rank = index % CPU_COUNT(&allowed);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || rank-- > 0) continue;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        pthread_setaffinity_np(thread, sizeof one, &one);
-        return;
-    }
-#else
-    (void)thread;
-    (void)index;
-#endif
-}
-#endif
 
 void attni_cpu_name(char name[64]) {
     memset(name, 0, 64);

@@ -3,29 +3,16 @@
  * its work, because the next call often comes at once, and then sleeps: spinning longer is
  * ruinous on a busy machine (docs/speed.md). Where there are no threads (wasm) only the calling
  * thread works. */
-#if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* pthread_setaffinity_np */
-#endif
 #include "core/pool.h"
 
-#include "core/cpu.h"
-
-#if defined(__wasm__) && !defined(_REENTRANT)
-#define HAVE_THREADS 0
-#else
-#define HAVE_THREADS 1
-#include <pthread.h>
-#include <sched.h>
-#endif
+#include "core/os.h"
 
 enum { SPIN_ROUNDS = 2000 };
 
 typedef struct worker {
     attni_pool *pool;
     int index;
-#if HAVE_THREADS
-    pthread_t thread;
-#endif
+    attni_thread thread;
 } worker;
 
 struct attni_pool {
@@ -46,10 +33,8 @@ struct attni_pool {
 
     worker *workers; /* (threads - 1) */
     int n_started;
-#if HAVE_THREADS
-    pthread_mutex_t mutex;
-    pthread_cond_t job_ready, job_done;
-#endif
+    attni_mutex mutex;
+    attni_condition job_ready, job_done;
 };
 
 static void work(void *arg, int index) {
@@ -60,8 +45,6 @@ static void work(void *arg, int index) {
         pool->task(pool->arg, t, index);
     }
 }
-
-#if HAVE_THREADS
 
 static void pause_cpu(void) {
 #if defined(__x86_64__)
@@ -78,10 +61,10 @@ static unsigned await_job(attni_pool *pool, unsigned seen) {
         if (now != seen) return now;
         pause_cpu();
     }
-    pthread_mutex_lock(&pool->mutex);
+    attni_mutex_lock(&pool->mutex);
     while (atomic_load(&pool->generation) == seen)
-        pthread_cond_wait(&pool->job_ready, &pool->mutex);
-    pthread_mutex_unlock(&pool->mutex);
+        attni_condition_wait(&pool->job_ready, &pool->mutex);
+    attni_mutex_unlock(&pool->mutex);
     return atomic_load(&pool->generation);
 }
 
@@ -90,42 +73,47 @@ static void await_workers(attni_pool *pool) {
         if (atomic_load_explicit(&pool->working, memory_order_acquire) == 0) return;
         pause_cpu();
     }
-    pthread_mutex_lock(&pool->mutex);
-    while (atomic_load(&pool->working) != 0) pthread_cond_wait(&pool->job_done, &pool->mutex);
-    pthread_mutex_unlock(&pool->mutex);
+    attni_mutex_lock(&pool->mutex);
+    while (atomic_load(&pool->working) != 0) attni_condition_wait(&pool->job_done, &pool->mutex);
+    attni_mutex_unlock(&pool->mutex);
 }
 
-static void *worker_main(void *arg) {
+static void worker_main(void *arg) {
     const worker *self = arg;
     attni_pool *pool = self->pool;
     unsigned seen = 0;
     for (;;) {
         seen = await_job(pool, seen);
-        if (atomic_load(&pool->ending)) return NULL;
+        if (atomic_load(&pool->ending)) return;
         work(pool, self->index);
         if (atomic_fetch_sub(&pool->working, 1) == 1) {
-            pthread_mutex_lock(&pool->mutex);
-            pthread_cond_signal(&pool->job_done);
-            pthread_mutex_unlock(&pool->mutex);
+            attni_mutex_lock(&pool->mutex);
+            attni_condition_signal(&pool->job_done);
+            attni_mutex_unlock(&pool->mutex);
         }
     }
 }
 
 static void announce(attni_pool *pool) {
-    pthread_mutex_lock(&pool->mutex);
+    attni_mutex_lock(&pool->mutex);
     atomic_fetch_add_explicit(&pool->generation, 1, memory_order_release);
-    pthread_cond_broadcast(&pool->job_ready);
-    pthread_mutex_unlock(&pool->mutex);
+    attni_condition_broadcast(&pool->job_ready);
+    attni_mutex_unlock(&pool->mutex);
 }
 
 static attn_status start_workers(attni_pool *pool, bool pin, attn_error *err) {
-    pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->job_ready, NULL);
-    pthread_cond_init(&pool->job_done, NULL);
+    if (!ATTNI_HAVE_THREADS) {
+        return attni_fail(err, ATTN_E_THREADS,
+                          "threads: %d asked for, but this build has none; ask for 1",
+                          pool->threads);
+    }
+    attni_mutex_init(&pool->mutex);
+    attni_condition_init(&pool->job_ready);
+    attni_condition_init(&pool->job_done);
     for (int w = 0; w < pool->threads - 1; w++) {
         worker *self = &pool->workers[w];
         *self = (worker){.pool = pool, .index = w + 1};
-        const int code = pthread_create(&self->thread, NULL, worker_main, self);
+        const int code = attni_thread_start(&self->thread, worker_main, self);
         if (code != 0) {
             return attni_fail(
                 err, ATTN_E_THREADS,
@@ -133,7 +121,7 @@ static attn_status start_workers(attni_pool *pool, bool pin, attn_error *err) {
                 pool->threads, strerror(code));
         }
         pool->n_started++;
-        if (pin) attni_cpu_pin(self->thread, self->index);
+        if (pin) attni_thread_pin(&self->thread, self->index);
     }
     return ATTN_OK;
 }
@@ -141,10 +129,10 @@ static attn_status start_workers(attni_pool *pool, bool pin, attn_error *err) {
 static void stop_workers(attni_pool *pool) {
     atomic_store(&pool->ending, true);
     announce(pool);
-    for (int w = 0; w < pool->n_started; w++) pthread_join(pool->workers[w].thread, NULL);
-    pthread_mutex_destroy(&pool->mutex);
-    pthread_cond_destroy(&pool->job_ready);
-    pthread_cond_destroy(&pool->job_done);
+    for (int w = 0; w < pool->n_started; w++) attni_thread_join(&pool->workers[w].thread);
+    attni_mutex_destroy(&pool->mutex);
+    attni_condition_destroy(&pool->job_ready);
+    attni_condition_destroy(&pool->job_done);
 }
 
 static void run_own_workers(attni_pool *pool) {
@@ -153,19 +141,6 @@ static void run_own_workers(attni_pool *pool) {
     work(pool, 0);
     await_workers(pool);
 }
-
-#else
-
-static attn_status start_workers(attni_pool *pool, bool pin, attn_error *err) {
-    (void)pin;
-    if (pool->threads == 1) return ATTN_OK;
-    return attni_fail(err, ATTN_E_THREADS,
-                      "threads: %d asked for, but this build has none; ask for 1", pool->threads);
-}
-static void stop_workers(attni_pool *pool) { (void)pool; }
-static void run_own_workers(attni_pool *pool) { work(pool, 0); }
-
-#endif
 
 attn_status attni_pool_create(int threads, bool pin, attn_pool caller, attn_alloc alloc,
                               attni_pool **out, attn_error *err) {
@@ -225,16 +200,12 @@ void attni_progress_set(attni_progress *progress, int64_t done) {
 }
 
 void attni_progress_await(attni_progress *progress, int64_t done) {
-#if HAVE_THREADS
     for (int round = 0; atomic_load_explicit(&progress->done, memory_order_acquire) < done;
          round++) {
         if (round < SPIN_ROUNDS) {
             pause_cpu();
         } else {
-            sched_yield();
+            attni_thread_yield();
         }
     }
-#else
-    (void)progress, (void)done; /* tasks run one after another */
-#endif
 }

@@ -3,6 +3,7 @@
 #define ATTNI_REAL_f32
 #include "models/model.h"
 
+#include "core/os.h"
 #include "models/transformer.h"
 
 #include <stdlib.h>
@@ -14,8 +15,8 @@ attn_status attni_model_create(const attni_model_config *config, const char *con
     model->config = *config;
     model->words = words;
     model->seed = seed;
-    /* total is a multiple of 16 floats, as aligned_alloc wants it, and checked to be small */
-    model->weights = aligned_alloc(64, model->parameters.total * sizeof *model->weights);
+    /* total is checked to be small */
+    model->weights = attni_memory_alloc(model->parameters.total * sizeof *model->weights, 64);
     if (!model->weights) {
         attni_model_free(model);
         return attni_fail(err, ATTN_E_MEMORY, "model: no memory for its weights");
@@ -26,7 +27,7 @@ attn_status attni_model_create(const attni_model_config *config, const char *con
 
 void attni_model_free(attni_model *model) {
     attni_parameters_free(&model->parameters);
-    free(model->weights);
+    attni_memory_free(model->weights);
     free(model->text);
     memset(model, 0, sizeof *model);
 }

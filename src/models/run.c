@@ -3,6 +3,7 @@
  * One block holds all values and gradients; it is measured and placed by the same walk.
  * Tests: tests/models/test_transformer.c */
 #include "models/run.h"
+#include "core/os.h"
 #include "core/rng.h"
 
 #include <stdlib.h>
@@ -89,7 +90,7 @@ static attn_status take_memory(attni_run *run, attn_error *err) {
     if (!run->value.layer || !run->gradient.layer || !run->position) return no_memory(err);
     if (!place(run, &reals) || !attni_mul(reals, sizeof(real), &bytes) || bytes > PTRDIFF_MAX)
         return attni_fail(err, ATTN_E_OVERFLOW, "model: sizes overflow the address space");
-    run->memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    run->memory = attni_memory_alloc(bytes, 64);
     if (!run->memory) return no_memory(err);
     memset(run->memory, 0, bytes);
     place(run, &reals);
@@ -121,7 +122,7 @@ void R(run_free)(attni_run *run) {
     free(run->value.layer);
     free(run->gradient.layer);
     free(run->position);
-    free(run->memory);
+    attni_memory_free(run->memory);
     memset(run, 0, sizeof *run);
 }
 

@@ -4,8 +4,9 @@
 
 check_sources.py ROOT
 Fails on: value-changing compiler flags in build files, paths of one machine, tabs in C, a C file
-without its licence line, a room without a short README, a test that is named but not there, a test file
-over 600 lines. Warns of functions over 60 lines.
+without its licence line, a question to the operating system outside src/core/os.h, a room without a
+short README, a test that is named but not there, a test file over 600 lines. Warns of functions over
+60 lines.
 """
 import re
 import statistics
@@ -17,6 +18,11 @@ TEXT = {".c", ".h", ".md", ".py", ".mjs", ".js", ".ts", ".txt", ".cmake", ".json
 FORBIDDEN_FLAG = re.compile(r"-ffast-math|-Ofast|-march=native|-funsafe-math-optimizations")
 MACHINE_PATH = re.compile(r"(?:^|[^\w.~$}-])(/(?:home|root|work|farm|Users)/\w+)", re.MULTILINE)
 NAMED_TEST = re.compile(r"(?<![\w/.])(?:web/)?tests/[\w/.-]+\.(?:c|py|mjs|ts)\b")
+SYSTEM = re.compile(
+    r"\b(?:__linux__|__gnu_linux__|__unix__|__APPLE__|_WIN32|__MINGW32__|_MSC_VER|_REENTRANT|_GNU_SOURCE)\b"
+    r"|<(?:pthread|unistd|sched|signal|windows|process|sys/\w+)\.h>"
+)
+ONLY_SYSTEM = {"src/core/os.h", "src/core/os.c"}
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 ROOMS = [
     "src/core", "src/ref", "src/kernels", "src/kernels/simd", "src/attention", "src/layers",
@@ -59,6 +65,15 @@ def c_complaints(path, text):
     for number, line in enumerate(text.splitlines(), 1):
         if "\t" in line:
             yield f"{path}:{number}: tab"
+
+
+def system_complaints(path, text):
+    """The library asks which system it runs on in one place."""
+    if path.parts[0] != "src" or path.as_posix() in ONLY_SYSTEM:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("#") and (match := SYSTEM.search(line)):
+            yield f"{path}:{number}: {match.group()} belongs into src/core/os.h"
 
 
 def path_complaints(path, text):
@@ -120,6 +135,7 @@ def check(root):
             found += flag_complaints(path, text)
         if path.suffix in (".c", ".h"):
             found += c_complaints(path, text)
+            found += system_complaints(path, text)
             lengths += [(lines, name, path) for name, lines in functions(text)]
     return found, lengths
 

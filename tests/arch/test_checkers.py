@@ -160,6 +160,16 @@ class Sources(Tree):
         self.write("CMakeLists.txt", "# -ffast" + "-math is out\n")
         self.assertEqual(self.sources(), [])
 
+    def test_a_question_to_the_system_is_found_outside_os_h(self):
+        for text in ("#if defined(__linux__)\n", "  # include <pthread.h>\n", "#elif defined(_WIN32)\n"):
+            self.write("src/core/pool.c", text)
+            self.write("src/core/os.c", text)
+            self.assertEqual(len(self.sources()), 1, text)
+
+    def test_an_architecture_may_be_asked_for(self):
+        self.write("src/core/cpu.c", "#if defined(__x86_64__)\n#elif defined(__wasm__)\n/* _WIN32 */\n")
+        self.assertEqual(self.sources(), [])
+
     def test_machine_path_is_found(self):
         self.write("docs/tour.md", "see /ho" + "me/somebody/attn\n")
         self.assertEqual(len(self.sources()), 1)

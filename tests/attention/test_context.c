@@ -5,6 +5,7 @@
 #define _GNU_SOURCE /* sched_setaffinity */
 #endif
 #include "check.h"
+#include "core/os.h"
 
 #include <attn/attn.h>
 
@@ -252,7 +253,7 @@ static void *heap_alloc(void *user, size_t size, size_t align) {
     if (size > h->most) h->most = size;
     h->odd_request = h->odd_request || size == 0 || align == 0 || (align & (align - 1)) != 0;
     const size_t head = align > sizeof(void *) ? align : sizeof(void *);
-    char *base = aligned_alloc(2 * head, (size + 3 * head - 1) / (2 * head) * (2 * head));
+    char *base = attni_memory_alloc(size + head, 2 * head);
     if (!base) return NULL;
     memset(base, h->filling, size + head);
     memcpy(base + head - sizeof base, &base, sizeof base); /* what free needs, just before */
@@ -265,7 +266,7 @@ static void heap_free(void *user, void *ptr) {
     if (!ptr) return;
     h->n_frees++;
     memcpy(&base, (char *)ptr - sizeof base, sizeof base);
-    free(base);
+    attni_memory_free(base);
 }
 
 static attn_ctx *ctx_on(heap *h, int threads, attn_pool pool) {

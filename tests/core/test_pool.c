@@ -3,25 +3,17 @@
  * threads and the caller's. Plain (not atomic) writes of tasks are read after the job on purpose:
  * TSan sees whether the pool orders them. */
 #include "check.h"
-#include "core/cpu.h"
+#include "core/os.h"
 #include "core/pool.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-
-#if defined(__wasm__)
-#define HAVE_THREADS 0
-#else
-#define HAVE_THREADS 1
-#include <pthread.h>
-#include <sched.h>
 #include <time.h>
-#endif
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 enum { MAX_TASKS = 1000, MAX_WORKERS = 8 };
 
-#if HAVE_THREADS
+#if ATTNI_HAVE_THREADS
 static const int thread_counts[] = {1, 2, 3, 8};
 #else
 static const int thread_counts[] = {1};
@@ -34,13 +26,13 @@ static atomic_long n_allocs, n_frees;
 static void *counted_alloc(void *user, size_t size, size_t align) {
     (void)user;
     n_allocs++;
-    return aligned_alloc(align, (size + align - 1) / align * align);
+    return attni_memory_alloc(size, align);
 }
 
 static void counted_free(void *user, void *ptr) {
     (void)user;
     n_frees++;
-    free(ptr);
+    attni_memory_free(ptr);
 }
 
 static const attn_alloc counted = {.alloc = counted_alloc, .free = counted_free};
@@ -75,9 +67,7 @@ static void watched_task(void *arg, int64_t task, int worker) {
     }
     if (atomic_fetch_add(&j->busy[worker], 1) != 0) j->shared++;
     j->runs[task]++;
-#if HAVE_THREADS
-    if (task % 16 == 3) sched_yield(); /* let others in while this worker is busy */
-#endif
+    if (task % 16 == 3) attni_thread_yield(); /* let others in while this worker is busy */
     atomic_fetch_sub(&j->busy[worker], 1);
 }
 
@@ -186,7 +176,7 @@ TEST(create_and_destroy_in_a_loop_frees_everything) {
 
 TEST(destroy_accepts_null) { attni_pool_destroy(NULL); }
 
-#if HAVE_THREADS
+#if ATTNI_HAVE_THREADS
 
 /* Both tasks wait for the other: only two threads at once get through. */
 typedef struct meeting {
@@ -198,10 +188,15 @@ static void meet_task(void *arg, int64_t task, int worker) {
     (void)task;
     (void)worker;
     m->arrived++;
-    while (m->arrived < 2) sched_yield();
+    while (m->arrived < 2) attni_thread_yield();
 }
 
+#if defined(_WIN32)
+__declspec(dllimport) void __stdcall Sleep(unsigned long ms);
+static void sleep_ms(long ms) { Sleep((unsigned long)ms); }
+#else
 static void sleep_ms(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL); }
+#endif
 
 TEST(two_workers_run_two_tasks_at_once) {
     attni_pool *pool = own_pool(2);
@@ -225,19 +220,21 @@ TEST(sleeping_workers_wake_up) {
     attni_pool_destroy(pool);
 }
 
+static _Thread_local char here; /* its address tells threads apart */
+
 static void where_task(void *arg, int64_t task, int worker) {
     (void)task;
     (void)worker;
-    *(pthread_t *)arg = pthread_self();
+    *(char **)arg = &here;
 }
 
 TEST(single_task_runs_on_the_calling_thread) {
     attni_pool *pool = own_pool(3);
     if (!pool) return;
     for (int n = 0; n < 100; n++) {
-        pthread_t where;
+        char *where = NULL;
         attni_parallel(pool, 1, where_task, &where);
-        CHECK(pthread_equal(where, pthread_self()));
+        CHECK(where == &here);
     }
     attni_pool_destroy(pool);
 }
@@ -254,6 +251,7 @@ static void place_task(void *arg, int64_t task, int worker) {
     p->cpus[worker] = attni_cpu_count();
 }
 
+#if defined(__linux__)
 TEST(pin_keeps_own_workers_on_one_cpu_and_leaves_the_caller_free) {
     const int all = attni_cpu_count();
     for (int pin = 0; pin < 2; pin++) {
@@ -266,6 +264,7 @@ TEST(pin_keeps_own_workers_on_one_cpu_and_leaves_the_caller_free) {
         CHECK_INT(p.cpus[1], pin ? 1 : all);
     }
 }
+#endif
 
 /* ------------------------------------------------------------------------------- nested pools */
 
@@ -300,22 +299,21 @@ typedef struct hired {
     int worker;
 } hired;
 
-static void *hired_main(void *arg) {
+static void hired_main(void *arg) {
     const hired *h = arg;
     h->work(h->arg, h->worker);
-    return NULL;
 }
 
 static void run_on_new_threads(void *user, int n_workers, void (*work)(void *arg, int worker),
                                void *arg) {
-    pthread_t threads[MAX_WORKERS];
+    attni_thread threads[MAX_WORKERS];
     hired h[MAX_WORKERS];
     ++*(int *)user;
     for (int w = 0; w < n_workers; w++) {
         h[w] = (hired){work, arg, w};
-        if (pthread_create(&threads[w], NULL, hired_main, &h[w]) != 0) abort();
+        if (attni_thread_start(&threads[w], hired_main, &h[w]) != 0) abort();
     }
-    for (int w = 0; w < n_workers; w++) pthread_join(threads[w], NULL);
+    for (int w = 0; w < n_workers; w++) attni_thread_join(&threads[w]);
 }
 
 TEST(threads_of_the_caller_run_every_task_once) {

@@ -6,6 +6,7 @@
 #include "layers/gemm.h"
 
 #include "attention/context.h"
+#include "core/os.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,9 +62,9 @@ static void run(attn_isa isa, int threads, bool f64, const attni_gemm *g) {
     attn_ctx *ctx;
     CHECK_INT(attn_ctx_create(&options, &ctx, NULL), ATTN_OK);
     void *scratch =
-        aligned_alloc(64, attni_gemm_scratch(attni_ctx_kernels(ctx, f64), f64, g, threads));
+        attni_memory_alloc(attni_gemm_scratch(attni_ctx_kernels(ctx, f64), f64, g, threads), 64);
     attni_gemm_run(attni_ctx_pool(ctx), attni_ctx_kernels(ctx, f64), f64, g, scratch);
-    free(scratch);
+    attni_memory_free(scratch);
     attn_ctx_destroy(ctx);
 }
 
