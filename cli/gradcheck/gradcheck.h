@@ -103,5 +103,6 @@ extern const size_t grad_n_layers;
 /* gradcheck_sequence.c; settings are layers of their headers. */
 grad_run grad_check_rope, grad_check_relative, grad_check_additive, grad_check_mha;
 grad_run grad_check_transformer; /* gradcheck_model.c; setting: const bool, causal */
+grad_run grad_check_positions;   /* gradcheck_model.c; no setting */
 
 #endif

@@ -11,6 +11,7 @@
 #include "layers/loss.h"
 #include "layers/mlp.h"
 #include "layers/norm.h"
+#include "layers/rope.h"
 
 enum { ROWS = 5, WIDTH = 7, OTHER = 6 };
 
@@ -266,17 +267,16 @@ const grad_check grad_layers[] = {
     {"mha-grouped", "causal, fewer key heads, d_k != d_v", grad_check_mha,
      &(const grad_mha){.grouped = true, .causal = true}},
     {"mha-rope", "causal, with rotary positions", grad_check_mha,
-     &(const grad_mha){.rope = true, .causal = true}},
-    {"mha-t5", "with a learned relative bias", grad_check_mha, &(const grad_mha){.relative = &t5}},
-    {"mha-everything", "grouped, padded, ALiBi, RoPE, T5, dropout", grad_check_mha,
-     &(const grad_mha){.cross = true,
-                       .grouped = true,
-                       .padded = true,
-                       .rope = true,
-                       .alibi = true,
-                       .relative = &t5,
-                       .dropout = 0.2}},
+     &(const grad_mha){.positions = "rope", .causal = true}},
+    {"mha-t5", "with a learned relative bias", grad_check_mha,
+     &(const grad_mha){.positions = "t5"}},
+    {"mha-alibi", "causal, with a slope for each head", grad_check_mha,
+     &(const grad_mha){.positions = "alibi", .causal = true}},
+    {"mha-everything", "grouped, padded, RoPE, dropout", grad_check_mha,
+     &(const grad_mha){
+         .cross = true, .grouped = true, .padded = true, .positions = "rope", .dropout = 0.2}},
     {"encoder", "a transformer of two layers, every parameter", grad_check_transformer, &no},
     {"decoder", "the same, causal", grad_check_transformer, &yes},
+    {"positions", "a decoder with each kind of positions", grad_check_positions, NULL},
 };
 const size_t grad_n_layers = sizeof grad_layers / sizeof *grad_layers;

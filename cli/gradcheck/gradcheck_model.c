@@ -43,26 +43,26 @@ static attn_status set_weights(model_case *c, grad_session *s, grad_problem *p, 
     return ATTN_OK;
 }
 
-attn_status grad_check_transformer(grad_session *s, const void *setting, grad_tally *tally,
-                                   attn_error *err) {
-    const bool *causal = setting;
-    const attni_model_config config = {.n_words = WORDS,
-                                       .length = LENGTH + 1,
-                                       .layers = 2,
-                                       .heads = 2,
-                                       .d = 6,
-                                       .d_k = 3,
-                                       .d_hidden = 8,
-                                       .slots = SLOTS,
-                                       .causal = *causal,
-                                       .scale = ATTN_SCALE_AUTO,
-                                       .temperature = 0.8};
+static attn_status check_model(grad_session *s, bool causal, const char *positions,
+                               grad_tally *tally, attn_error *err) {
+    attni_model_config config = {.n_words = WORDS,
+                                 .length = LENGTH + 1,
+                                 .layers = 2,
+                                 .heads = 2,
+                                 .d = 6,
+                                 .d_k = 3,
+                                 .d_hidden = 8,
+                                 .slots = SLOTS,
+                                 .causal = causal,
+                                 .scale = ATTN_SCALE_AUTO,
+                                 .temperature = 0.8};
     const double one = 1;
     model_case c = {
         .ctx = s->ctx,
         .text = {.B = TEXTS, .n = LENGTH, .tokens = tokens, .first_asked = 1, .n_asked = ASKED}};
     grad_problem p = {
         .forward = model_forward, .arg = &c, .out = &c.loss, .dout = &one, .n_out = 1};
+    ATTN_TRY(attni_positions_named(positions, &config.positions, err));
     ATTN_TRY(R(run_create)(&config, &c.text, &c.run, err));
     attn_status status = set_weights(&c, s, &p, err);
     if (status == ATTN_OK) status = model_forward(&c, err);
@@ -71,4 +71,18 @@ attn_status grad_check_transformer(grad_session *s, const void *setting, grad_ta
     if (status == ATTN_OK) status = grad_compare(&p, tally, err);
     R(run_free)(&c.run);
     return status;
+}
+
+attn_status grad_check_transformer(grad_session *s, const void *setting, grad_tally *tally,
+                                   attn_error *err) {
+    const bool *causal = setting;
+    return check_model(s, *causal, "learned", tally, err);
+}
+
+attn_status grad_check_positions(grad_session *s, const void *setting, grad_tally *tally,
+                                 attn_error *err) {
+    (void)setting;
+    for (int kind = 0; kind < attni_positions_count(); kind++)
+        ATTN_TRY(check_model(s, true, attni_positions_name(kind), tally, err));
+    return ATTN_OK;
 }

@@ -6,6 +6,7 @@
 #include "gradcheck/gradcheck_sequence.h"
 #include "gradcheck/gradcheck.h"
 #include "layers/additive.h"
+#include "layers/rope.h"
 
 enum { B = 2, N_Q = 4, N_K = 5 };
 
@@ -135,7 +136,7 @@ attn_status grad_check_additive(grad_session *s, const void *setting, grad_tally
 typedef struct mha_case {
     attn_ctx *ctx;
     attni_mha_config config;
-    attni_rope rope;
+    attni_position_plan positions;
     attni_mha_params params;
     attni_mha_input input;
     attni_mha_saved saved;
@@ -160,9 +161,11 @@ typedef struct mha_param {
     int64_t n;
 } mha_param;
 
-static void set_params(mha_case *c, grad_session *s, grad_problem *p, bool relative) {
+static void set_params(mha_case *c, grad_session *s, grad_problem *p) {
     const attni_mha_config *f = &c->config;
     attni_mha_params *x = &c->params, *dx = &c->gradients.params;
+    const attni_position_plan *plan = &c->positions;
+    const attni_positions_parameter learned = attni_positions_learn(&plan->how, &plan->shape);
     const int64_t q = f->H * f->d_k, k = f->H_kv * f->d_k, v = f->H_kv * f->d_v, o = f->H * f->d_v;
     const mha_param params[] = {
         {"dw_q", &x->w_q, &dx->w_q, f->d_model * q},
@@ -173,7 +176,7 @@ static void set_params(mha_case *c, grad_session *s, grad_problem *p, bool relat
         {"db_k", &x->b_k, &dx->b_k, k},
         {"db_v", &x->b_v, &dx->b_v, v},
         {"db_o", &x->b_o, &dx->b_o, f->d_model},
-        {"drelative", &x->relative, &dx->relative, relative ? f->relative->num_buckets * f->H : 0},
+        {"dpositions", &x->positions, &dx->positions, learned.rows * learned.columns},
     };
     for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
         if (params[i].n == 0) continue;
@@ -212,31 +215,29 @@ static attn_status set_saved(mha_case *c, grad_session *s, attn_error *err) {
     return ATTN_OK;
 }
 
-/* All columns of a head turn, but for the last of an odd number. */
-static attn_status set_rope(mha_case *c, grad_session *s, attn_error *err) {
-    const int64_t dim = c->config.d_k / 2 * 2, n = attni_max(N_Q, N_K);
-    double *cosines = grad_blank(s, (size_t)(n * dim / 2)),
-           *sines = grad_blank(s, (size_t)(n * dim / 2));
+static attn_status set_positions(mha_case *c, grad_session *s, const char *name, attn_error *err) {
+    attni_position_plan *plan = &c->positions;
+    plan->shape = (attni_positions_shape){.length = attni_max(N_Q, N_K),
+                                          .H = c->config.H,
+                                          .d_k = c->config.d_k,
+                                          .causal = c->config.causal};
+    ATTN_TRY(attni_positions_named(name, &plan->how, err));
+    plan->constants = grad_blank(s, R(position_constants)(&plan->how, &plan->shape));
     ATTN_TRY(grad_ready(s, err));
-    R(rope_table)(n, dim, 10000, 1, cosines, sines);
-    c->rope = (attni_rope){.dim = dim, .n_positions = n, .cosines = cosines, .sines = sines};
-    c->config.rope = &c->rope;
-    return ATTN_OK;
+    c->config.positions = plan;
+    return R(position_prepare)(plan, err);
 }
 
 attn_status grad_check_mha(grad_session *s, const void *setting, grad_tally *tally,
                            attn_error *err) {
     const grad_mha *wish = setting;
-    const double slopes[] = {0.5, 0.25, 0.125, 0.0625};
     mha_case c = {.ctx = s->ctx, .config = R(mha_defaults)(6, 2)};
     grad_problem p = {.forward = mha_forward, .arg = &c};
     if (wish->grouped) c.config.H = 4, c.config.H_kv = 2, c.config.d_k = 4, c.config.d_v = 3;
-    if (wish->alibi) c.config.alibi = slopes;
     c.config.causal = wish->causal;
-    c.config.relative = wish->relative;
-    if (wish->rope) ATTN_TRY(set_rope(&c, s, err));
+    if (wish->positions) ATTN_TRY(set_positions(&c, s, wish->positions, err));
     set_inputs(&c, s, &p, wish);
-    set_params(&c, s, &p, wish->relative != NULL);
+    set_params(&c, s, &p);
     c.y = grad_output(s, &p, (size_t)(B * N_Q * c.config.d_model));
     ATTN_TRY(set_saved(&c, s, err));
     ATTN_TRY(mha_forward(&c, err));

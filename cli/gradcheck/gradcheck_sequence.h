@@ -8,8 +8,8 @@
 typedef struct grad_mha {
     bool cross;   /* a memory of its own instead of self-attention */
     bool grouped; /* 4 query heads on 2 key heads, d_k != d_v */
-    bool causal, padded, rope, alibi;
-    const attni_relative *relative; /* or NULL */
+    bool causal, padded;
+    const char *positions; /* a kind, or NULL */
     double dropout;
 } grad_mha;
 

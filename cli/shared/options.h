@@ -69,7 +69,7 @@ typedef struct cli_spec {
     const char *command; /* "run" */
     const char *usage;   /* lines that follow "attn ", separated by newlines */
     const char *about;   /* a paragraph, already wrapped */
-    cli_note notes[3];   /* as many as have a title */
+    cli_note notes[4];   /* as many as have a title */
     const cli_option *options;
     size_t n_options;
 } cli_spec;

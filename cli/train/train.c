@@ -27,6 +27,11 @@ static const cli_option options[] = {
      AT(temperature),
      .value = "X",
      .help = "of the attention softmax; default 1"},
+    {.kind = CLI_TEXT,
+     .name = "positions",
+     AT(positions),
+     .value = "NAME",
+     .help = "how the model tells where a token stands; default learned"},
     {.kind = CLI_SECTION, .name = "Training"},
     {SIZE(1, 65536), .name = "batch", AT(batch), .help = "examples in a step; default 64"},
     {.kind = CLI_REAL, .name = "lr", AT(rate), .value = "X", .help = "AdamW; default 0.002"},
@@ -76,6 +81,17 @@ static const char task_help[] =
     "  sort       eight numbers, then the same in order\n"
     "  add        two numbers of three digits\n";
 
+/* One line for each kind of positions. */
+static const char *positions_help(void) {
+    static char text[1024];
+    size_t used = 0;
+    for (int kind = 0; kind < attni_positions_count() && used < sizeof text; kind++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "  %-11s %s\n",
+                                 attni_positions_name(kind), attni_positions_about(kind));
+    return text;
+}
+
+enum { NOTE_POSITIONS = 1 };
 static const cli_spec spec = {
     .command = "train",
     .usage = "train TASK [options]\ntrain --study NAME [options]",
@@ -84,6 +100,7 @@ static const cli_spec spec = {
              "that decide get more weight than their rivals), and what is left of the accuracy\n"
              "when attention may not go there. Same seed, same bits, any number of threads.",
     .notes = {{"Tasks", task_help},
+              [NOTE_POSITIONS] = {"Positions", ""}, /* positions_help() */
               {"Studies", train_study_help},
               {"Examples", "  attn train whois --save whois.safetensors\n"
                            "  attn train whois --layers 1          one layer is not enough\n"
@@ -107,6 +124,7 @@ lab_trainer_options train_wish(const train_options *o, const lab_task *task) {
     wish.threads = o->threads ? (int)o->threads : cpu.cpus;
     wish.causal = task->causal || o->causal;
     wish.temperature = o->temperature;
+    if (o->positions) wish.positions = o->positions;
     lab_scaling_train((lab_scaling)o->scale, &wish);
     return wish;
 }
@@ -189,7 +207,9 @@ int cmd_train(int argc, char **argv) {
     const bool named = argc > 1 && argv[1][0] != '-';
     train_options o = {
         .seed = 1, .scale = LAB_SCALINGS, .temperature = 1, .stop_at = 99.9, .seeds = 5};
-    int code = cli_parse(&spec, named ? argc - 1 : argc, named ? argv + 1 : argv, &o);
+    cli_spec whole = spec;
+    whole.notes[NOTE_POSITIONS].text = positions_help();
+    int code = cli_parse(&whole, named ? argc - 1 : argc, named ? argv + 1 : argv, &o);
     if (code != CLI_GO) return code;
     code = cli_settle_scale(spec.command, o.no_scale, &o.scale);
     if (code == CLI_OK) code = check(&o);

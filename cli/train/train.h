@@ -17,7 +17,8 @@ typedef struct train_options {
     bool causal, no_scale;
     int scale; /* lab_scaling */
     double temperature;
-    double stop_at; /* percent of held-out accuracy; 0: never */
+    const char *positions; /* a kind of layers/positions.h */
+    double stop_at;        /* percent of held-out accuracy; 0: never */
     const char *save, *log, *study;
     int64_t seeds; /* of a study */
     int progress;  /* as out_progress_begin() */

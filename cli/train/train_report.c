@@ -33,6 +33,7 @@ static void print_title(const train_run_state *run) {
            (unsigned long long)run->wish.seed);
     if (c->scale != ATTN_SCALE_AUTO) printf(", scale %.4g", c->scale);
     if (c->temperature != 1) printf(", temperature %.4g", c->temperature);
+    if (strcmp(run->wish.positions, "learned") != 0) printf(", positions %s", run->wish.positions);
     printf("\n%lld steps of %lld examples in %s, %.0f steps/s on %d thread%s%s\n\n",
            (long long)run->step.step, (long long)run->wish.batch,
            out_seconds(run->seconds, seconds),
@@ -88,6 +89,7 @@ static json_t *model_json(const train_run_state *run) {
                         c->scale == ATTN_SCALE_AUTO ? json_string("1/sqrt(d_k)")
                                                     : json_real(c->scale));
     json_object_set_new(root, "temperature", json_real(c->temperature));
+    json_object_set_new(root, "positions", json_string(attni_positions_name(c->positions.kind)));
     return root;
 }
 

@@ -6,7 +6,7 @@
 #include "documents.h"
 #include "dots.h"
 #include "drawn.h"
-#include "layers/position.h"
+#include "layers/sinusoidal.h"
 #include "measured.h"
 #include "support/markov.h"
 #include "support/spectrum.h"
@@ -192,7 +192,7 @@ static attn_status positions(const lab_settings *settings, const lab_claim *clai
     enum { N = 64, D = 32 };
     double table[N * D], worst = 0, norm_error = 0;
     (void)settings, (void)err;
-    attni_position_sinusoidal_f64(N, D, table);
+    attni_sinusoidal_table_f64(N, D, 10000, true, table);
     lab_expect(outcome, table[D], sin(1), 1e-15);
     for (int offset = 0; offset < N; offset++) {
         for (int t = 0; t + offset < N; t++) {

@@ -3,8 +3,8 @@
  * positions, made by the engine, and what stands along their diagonals. Touches its tables. Tests: tests/lab/test_positions.c */
 #define ATTNI_REAL_f64
 #include "experiment.h"
-#include "layers/position.h"
-#include "layers/rope.h"
+#include "layers/position_kind.h"
+#include "layers/sinusoidal.h"
 #include "range.h"
 #include "series.h"
 #include "steps/attend.h"
@@ -30,15 +30,19 @@ static const int64_t sizes[SIZES] = {8, 32, 128}; /* of sinusoidal codes */
 
 typedef struct workbench {
     attn_ctx *ctx;
-    double *q, *k;           /* (N, up to 128) */
-    double *scores[2];       /* (N, N) */
-    double *cosines, *sines; /* (FAR + N, D/2) */
+    double *q, *k;     /* (N, up to 128) */
+    double *scores[2]; /* (N, N) */
+    attni_position_plan rope;
     double *memory;
 } workbench;
 
 static attn_status desk_take(attn_ctx *ctx, workbench *desk, attn_error *err) {
-    const size_t rows = (size_t)N * 128, square = (size_t)N * N, turns = (size_t)(FAR + N) * D / 2;
-    double *next = malloc((2 * rows + 2 * square + 2 * turns) * sizeof *next);
+    const size_t rows = (size_t)N * 128, square = (size_t)N * N;
+    attni_position_plan rope = {.shape = {.length = FAR + N, .H = 1, .d_k = D}};
+    ATTN_TRY(attni_positions_named("rope", &rope.how, err));
+    rope.how.interleaved = true;
+    const size_t constants = attni_position_constants_f64(&rope.how, &rope.shape);
+    double *next = malloc((2 * rows + 2 * square + constants) * sizeof *next);
     if (next == NULL) return attni_fail(err, ATTN_E_MEMORY, "E6: no memory for scores");
     desk->ctx = ctx;
     desk->memory = next;
@@ -46,10 +50,9 @@ static attn_status desk_take(attn_ctx *ctx, workbench *desk, attn_error *err) {
     desk->k = desk->q + rows;
     desk->scores[0] = desk->k + rows;
     desk->scores[1] = desk->scores[0] + square;
-    desk->cosines = desk->scores[1] + square;
-    desk->sines = desk->cosines + turns;
-    attni_rope_table_f64(FAR + N, D, 10000, 1, desk->cosines, desk->sines);
-    return ATTN_OK;
+    rope.constants = desk->scores[1] + square;
+    desk->rope = rope;
+    return attni_position_prepare_f64(&desk->rope, err);
 }
 
 /* scores (N, N) = q k^T of q, k (N, d) */
@@ -101,7 +104,7 @@ static void put_offset(const double *scores, size_t offset, double *cells) {
 
 static attn_status measure_sinusoidal(const workbench *desk, lab_table *table, attn_error *err) {
     for (size_t c = 0; c < SIZES; c++) {
-        attni_position_sinusoidal_f64(N, sizes[c], desk->q);
+        attni_sinusoidal_table_f64(N, sizes[c], 10000, true, desk->q);
         ATTN_TRY(dot_products(desk, sizes[c], desk->q, desk->q, desk->scores[0], err));
         for (size_t offset = 0; offset <= REACH; offset++) {
             *lab_cell(table, offset, OFFSET) = (double)offset;
@@ -114,15 +117,10 @@ static attn_status measure_sinusoidal(const workbench *desk, lab_table *table, a
 /* x (N, D): the same vector at positions first .. first + N - 1, turned by each. */
 static attn_status turn(const workbench *desk, const double *vector, int64_t first, double *x,
                         attn_error *err) {
-    const attni_rope rope = {.dim = D,
-                             .interleaved = true,
-                             .n_positions = FAR + N,
-                             .cosines = desk->cosines,
-                             .sines = desk->sines};
-    const attni_rope_rows rows = {.first = first};
+    const attni_position_kind *rope = attni_position_kind_f64(desk->rope.how.kind);
     const attn_tensor tensor = attn_tensor_bhsd(x, ATTN_F64, 1, 1, N, D);
     for (size_t i = 0; i < N; i++) memcpy(x + i * D, vector, D * sizeof *x);
-    return attni_rope_forward_f64(&rope, &rows, &tensor, err);
+    return rope->turn(&desk->rope, first, &tensor, err);
 }
 
 static const char *const rope_columns[] = {"distance",     "drawn at 0", "drawn at 1000",

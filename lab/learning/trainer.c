@@ -46,7 +46,8 @@ lab_trainer_options lab_trainer_defaults(const lab_task *task) {
                                  .threads = 1,
                                  .causal = task->causal,
                                  .scale = ATTN_SCALE_AUTO,
-                                 .temperature = 1};
+                                 .temperature = 1,
+                                 .positions = "learned"};
 }
 
 /* -------------------------------------------------------------------------------------- create */
@@ -103,7 +104,8 @@ static attn_status take_memory(lab_trainer *t, attn_error *err) {
 
 static attn_status build(lab_trainer *t, attn_error *err) {
     const lab_trainer_options *o = &t->options;
-    const attni_model_config config = config_of(o);
+    attni_model_config config = config_of(o);
+    ATTN_TRY(attni_positions_named(o->positions, &config.positions, err));
     ATTN_TRY(attni_model_create(&config, o->task->words, o->seed, &t->model, err));
     snprintf(t->model.task, sizeof t->model.task, "%s", o->task->name);
     ATTN_TRY(lab_crew_create(&config, o->task, o->threads, &t->crew, err));

@@ -25,6 +25,7 @@ typedef struct lab_trainer_options {
     bool causal;
     double scale; /* ATTN_SCALE_AUTO = 1/sqrt(d_k) */
     double temperature;
+    const char *positions; /* their kind, by name: see layers/positions.h */
 } lab_trainer_options;
 
 /* What the task asks for. */

@@ -32,8 +32,12 @@ static bool multiply(const int64_t factors[4], size_t *out) {
     return true;
 }
 
+static const attni_position_kind *kind_of(const attni_mha_config *c) {
+    return R(position_kind)(c->positions ? c->positions->how.kind : 0);
+}
+
 static int64_t n_distances(const attni_mha_config *c, const attni_mha_input *in) {
-    const bool is_needed = c->relative && in->n_q > 0 && in->n_k > 0;
+    const bool is_needed = kind_of(c)->bias && in->n_q > 0 && in->n_k > 0;
     return is_needed ? in->n_q + in->n_k - 1 : 0;
 }
 
@@ -95,7 +99,7 @@ attni_mha_saved R(mha_saved_place)(const attni_mha_config *config, const attni_m
     saved.k = saved.q + s.q;
     saved.v = saved.k + s.k;
     saved.concat = saved.v + s.v;
-    if (config->relative) saved.by_distance = saved.concat + s.concat;
+    if (kind_of(config)->bias) saved.by_distance = saved.concat + s.concat;
     return saved;
 }
 
@@ -148,7 +152,7 @@ attn_args R(mha_args)(const attni_mha *layer) {
     args.temperature = config->temperature;
     args.causal = config->causal;
     args.offset = layer->input->first_query;
-    args.alibi = config->alibi;
+    if (kind_of(config)->slopes) args.alibi = kind_of(config)->slopes(config->positions);
     args.len_k = layer->input->len_k;
     args.mask = layer->input->mask;
     args.dropout = layer->input->dropout;
@@ -187,9 +191,18 @@ static const real *memory_of(const attni_mha *layer) {
     return layer->input->memory ? layer->input->memory : layer->input->x;
 }
 
+static attn_status check_positions(const attni_mha_config *c, attn_error *err) {
+    const attni_position_plan *plan = c->positions;
+    if (!plan || (plan->shape.H == c->H && plan->shape.d_k == c->d_k)) return ATTN_OK;
+    return attni_fail(
+        err, ATTN_E_SHAPE, "mha: positions for H %lld and d_k %lld, expected %lld and %lld",
+        (long long)plan->shape.H, (long long)plan->shape.d_k, (long long)c->H, (long long)c->d_k);
+}
+
 static attn_status check(const attni_mha *layer, attn_error *err) {
     const attni_mha_input *in = layer->input;
     size_t reals;
+    ATTN_TRY(check_positions(layer->config, err));
     if (!in->memory && in->n_q != in->n_k) {
         return attni_fail(
             err, ATTN_E_SHAPE,
@@ -215,20 +228,18 @@ static attn_status project(attn_ctx *ctx, const attni_mha *layer, attn_error *er
     return R(linear_forward)(ctx, &v, memory_rows, memory_of(layer), saved->v, err);
 }
 
+/* Turns q and k, and fills the bias by distance. */
 static attn_status set_positions(const attni_mha *layer, attn_error *err) {
-    const attni_mha_config *config = layer->config;
-    const attni_rope_rows queries = {layer->input->first_query, NULL}, keys = {0};
-    if (config->rope) {
+    const attni_position_plan *plan = layer->config->positions;
+    const attni_position_kind *kind = kind_of(layer->config);
+    if (kind->turn) {
         const attn_tensor q = view_q(layer, layer->saved->q), k = view_k(layer, layer->saved->k);
-        ATTN_TRY(R(rope_forward)(config->rope, &queries, &q, err));
-        ATTN_TRY(R(rope_forward)(config->rope, &keys, &k, err));
+        ATTN_TRY(kind->turn(plan, layer->input->first_query, &q, err));
+        ATTN_TRY(kind->turn(plan, 0, &k, err));
     }
-    if (has_distances(layer)) {
-        const attni_relative_shape shape = distances(layer);
-        ATTN_TRY(R(relative_forward)(config->relative, &shape, layer->params->relative,
-                                     layer->saved->by_distance, err));
-    }
-    return ATTN_OK;
+    if (!has_distances(layer)) return ATTN_OK;
+    const attni_relative_shape shape = distances(layer);
+    return kind->bias(plan, &shape, layer->params->positions, layer->saved->by_distance, err);
 }
 
 attn_status R(mha_forward)(attn_ctx *ctx, const attni_mha *layer, real *y, attn_error *err) {
@@ -257,36 +268,36 @@ static attn_status backward_output(attn_ctx *ctx, const attni_mha *layer, const 
     return R(linear_backward)(ctx, &o, layer->input->B * layer->input->n_q, &grad, err);
 }
 
-/* concat = attention(q, k, v), with the bias by distance looked up in a table */
+/* concat = attention(q, k, v), with the bias by distance made from a learned parameter */
 static attn_status backward_attention(attn_ctx *ctx, const attni_mha *layer,
                                       const attni_mha_gradients *g, attn_error *err) {
     const attn_args args = R(mha_args)(layer);
     const attn_results results = {.out = view_concat(layer, layer->saved->concat),
                                   .lse = view_lse(layer),
                                   .dout = view_concat(layer, g->d.concat)};
+    const attni_position_kind *kind = kind_of(layer->config);
     const attni_relative_shape shape = distances(layer);
-    const bool wants_table = has_distances(layer) && g->params.relative;
+    const bool wants_bias = has_distances(layer) && kind->bias_backward && g->params.positions;
     attn_gradients gradients;
     attn_gradients_init(&gradients);
     gradients.dq = view_q(layer, g->d.q);
     gradients.dk = view_k(layer, g->d.k);
     gradients.dv = view_v(layer, g->d.v);
-    if (wants_table) gradients.dbias = R(relative_view)(&shape, g->d.by_distance);
+    if (wants_bias) gradients.dbias = R(relative_view)(&shape, g->d.by_distance);
     ATTN_TRY(attn_backward(ctx, &args, &results, &gradients, err));
-    if (!wants_table) return ATTN_OK;
-    return R(relative_backward)(layer->config->relative, &shape, g->d.by_distance,
-                                g->params.relative, err);
+    if (!wants_bias) return ATTN_OK;
+    return kind->bias_backward(layer->config->positions, &shape, g->d.by_distance,
+                               g->params.positions, err);
 }
 
 /* q and k were turned after their products */
-static attn_status backward_rope(const attni_mha *layer, const attni_mha_gradients *g,
+static attn_status backward_turn(const attni_mha *layer, const attni_mha_gradients *g,
                                  attn_error *err) {
-    const attni_rope *rope = layer->config->rope;
-    const attni_rope_rows queries = {layer->input->first_query, NULL}, keys = {0};
+    const attni_position_kind *kind = kind_of(layer->config);
     const attn_tensor dq = view_q(layer, g->d.q), dk = view_k(layer, g->d.k);
-    if (!rope) return ATTN_OK;
-    ATTN_TRY(R(rope_backward)(rope, &queries, &dq, err));
-    return R(rope_backward)(rope, &keys, &dk, err);
+    if (!kind->turn_backward) return ATTN_OK;
+    ATTN_TRY(kind->turn_backward(layer->config->positions, layer->input->first_query, &dq, err));
+    return kind->turn_backward(layer->config->positions, 0, &dk, err);
 }
 
 /* q = x W_Q + b_Q, k = m W_K + b_K, v = m W_V + b_V */
@@ -318,6 +329,6 @@ attn_status R(mha_backward)(attn_ctx *ctx, const attni_mha *layer, const real *d
     ATTN_TRY(check(layer, err));
     ATTN_TRY(backward_output(ctx, layer, dy, gradients, err));
     ATTN_TRY(backward_attention(ctx, layer, gradients, err));
-    ATTN_TRY(backward_rope(layer, gradients, err));
+    ATTN_TRY(backward_turn(layer, gradients, err));
     return backward_projections(ctx, layer, gradients, err);
 }

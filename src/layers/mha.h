@@ -3,26 +3,24 @@
  *     q = x W_Q + b_Q    k = m W_K + b_K    v = m W_V + b_V      (m = memory, or x itself)
  *     concat = attention(q, k, v), head by head                  y = concat W_O + b_O
  * Heads are strided views of (B, n, H*d) rows: nothing is transposed or copied. Query i stands at
- * key first_query + i: causal, ALiBi, RoPE and relative bias all count positions so.
+ * key first_query + i: the causal mask and all positions count so.
  * Memory is the caller's.
  * Tests: tests/layers/test_mha.c, tests/golden/test_layers.c */
 #ifndef ATTNI_MHA_H
 #define ATTNI_MHA_H
 
-#include "layers/relative.h"
-#include "layers/rope.h"
+#include "layers/position_kind.h"
 
 /* What is fixed for a layer. Start from R(mha_defaults)(). */
 typedef struct attni_mha_config {
-    int64_t d_model;                /* columns of x, memory and y */
-    int64_t H, H_kv;                /* H % H_kv == 0 */
-    int64_t d_k, d_v;               /* head sizes */
-    bool causal;                    /* a query sees no later key; default false */
-    double scale;                   /* default ATTN_SCALE_AUTO = 1/sqrt(d_k) */
-    double temperature;             /* default 1 */
-    const double *alibi;            /* (H) slopes, or NULL (default) */
-    const attni_rope *rope;         /* turns q and k, dim <= d_k; or NULL (default) */
-    const attni_relative *relative; /* bias from params.relative; or NULL (default) */
+    int64_t d_model;                      /* columns of x, memory and y */
+    int64_t H, H_kv;                      /* H % H_kv == 0 */
+    int64_t d_k, d_v;                     /* head sizes */
+    bool causal;                          /* a query sees no later key; default false */
+    double scale;                         /* default ATTN_SCALE_AUTO = 1/sqrt(d_k) */
+    double temperature;                   /* default 1 */
+    const attni_position_plan *positions; /* what its kind does to q, k and scores, made for this H
+                                             and d_k; NULL (default): none */
 } attni_mha_config;
 
 /* H heads of d_model / H columns, H_kv = H, everything else to the defaults. */
@@ -35,11 +33,11 @@ typedef struct attni_mha_params {
     real *w_v; /* (d_model, H_kv * d_v) */
     real *w_o; /* (H * d_v, d_model) */
     /* Biases: NULL = none. */
-    real *b_q;      /* (H * d_k) */
-    real *b_k;      /* (H_kv * d_k) without RoPE it shifts all scores of a row alike: gradient 0 */
-    real *b_v;      /* (H_kv * d_v) */
-    real *b_o;      /* (d_model) */
-    real *relative; /* (num_buckets, H), only with config.relative */
+    real *b_q;       /* (H * d_k) */
+    real *b_k;       /* (H_kv * d_k) without rope it shifts all scores of a row alike: gradient 0 */
+    real *b_v;       /* (H_kv * d_v) */
+    real *b_o;       /* (d_model) */
+    real *positions; /* what config.positions learns; NULL: nothing that this layer uses */
 } attni_mha_params;
 
 typedef struct attni_mha_input {
@@ -56,11 +54,11 @@ typedef struct attni_mha_input {
 /* What forward leaves behind: backward reads it, and so may everybody else. */
 typedef struct attni_mha_saved {
     double *lse;       /* (B, H, n_q) log-sum-exp of each row of scores */
-    real *q;           /* (B, n_q, H, d_k) after RoPE */
-    real *k;           /* (B, n_k, H_kv, d_k) after RoPE */
+    real *q;           /* (B, n_q, H, d_k) after positions have turned it */
+    real *k;           /* (B, n_k, H_kv, d_k) likewise */
     real *v;           /* (B, n_k, H_kv, d_v) */
     real *concat;      /* (B, n_q, H, d_v) what the heads found, before W_O */
-    real *by_distance; /* (H, n_q + n_k - 1) relative bias, see relative.h; NULL without */
+    real *by_distance; /* (H, n_q + n_k - 1) bias of positions, see relative.h; or NULL */
 } attni_mha_saved;
 
 /* Reals that the saved activations of a call with these sizes need (B, n_q, n_k of input). Errors:
@@ -93,7 +91,7 @@ typedef struct attni_mha_gradients {
     real *dmemory;           /* (B, n_k, d_model); only with input->memory */
     attni_mha_params params; /* gradients of the weights */
     attni_mha_saved d;       /* set: gradients of the saved activations (lse unused); q and k before
-                                RoPE. All needed, by R(mha_saved_place)() on memory of its own */
+                                they turn. All needed, by R(mha_saved_place)() on memory of its own */
 } attni_mha_gradients;
 
 /* From dy (B, n_q, d_model) and what forward saved. */

@@ -7,7 +7,7 @@ static int64_t side_buckets(const attni_relative *relative) {
     return relative->bidirectional ? relative->num_buckets / 2 : relative->num_buckets;
 }
 
-static attn_status check(const attni_relative *relative, attn_error *err) {
+attn_status R(relative_check)(const attni_relative *relative, attn_error *err) {
     const int64_t buckets = side_buckets(relative);
     if (buckets < 2 || (relative->bidirectional && relative->num_buckets % 2 != 0)) {
         return attni_fail(err, ATTN_E_VALUE, "relative: num_buckets %lld, expected %s",
@@ -46,7 +46,7 @@ static int64_t bucket_of(const attni_relative *relative, const attni_relative_sh
 attn_status R(relative_forward)(const attni_relative *relative, const attni_relative_shape *shape,
                                 const real *table, real *by_distance, attn_error *err) {
     const int64_t n = n_distances(shape);
-    ATTN_TRY(check(relative, err));
+    ATTN_TRY(R(relative_check)(relative, err));
     for (int64_t r = 0; r < n; r++) {
         const real *row = table + bucket_of(relative, shape, r) * shape->H;
         for (int64_t h = 0; h < shape->H; h++) by_distance[h * n + r] = row[h];
@@ -65,7 +65,7 @@ attn_tensor R(relative_view)(const attni_relative_shape *shape, const real *by_d
 attn_status R(relative_backward)(const attni_relative *relative, const attni_relative_shape *shape,
                                  const real *dby_distance, real *dtable, attn_error *err) {
     const int64_t n = n_distances(shape);
-    ATTN_TRY(check(relative, err));
+    ATTN_TRY(R(relative_check)(relative, err));
     for (int64_t r = 0; r < n; r++) { /* by_distance[h][r] = table[bucket(r)][h] */
         real *row = dtable + bucket_of(relative, shape, r) * shape->H;
         for (int64_t h = 0; h < shape->H; h++) row[h] += dby_distance[h * n + r];

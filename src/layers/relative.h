@@ -17,6 +17,9 @@ typedef struct attni_relative {
                              T5: 128 */
 } attni_relative;
 
+/* ATTN_E_VALUE if a field is out of its range. */
+attn_status R(relative_check)(const attni_relative *relative, attn_error *err);
+
 /* Bucket of the distance j - i (key minus query), 0 .. num_buckets - 1. */
 int64_t R(relative_bucket)(const attni_relative *relative, int64_t distance);
 

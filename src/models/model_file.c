@@ -21,7 +21,10 @@ static const char format[] = "attn transformer 1";
     X("d_hidden", d_hidden)                                                                        \
     X("slots", slots)
 
-enum { N_SIZES = 8, N_PAIRS = N_SIZES + 8, NUMBER = 40 };
+enum { N_SIZES = 8, N_PAIRS = N_SIZES + 9 + ATTNI_N_POSITION_SETTINGS, NUMBER = 40, KEY = 40 };
+
+/* Written before there was a choice, files say nothing about positions. */
+static const char first_positions[] = "learned";
 
 /* --------------------------------------------------------------------------------------- write */
 
@@ -31,6 +34,7 @@ typedef struct sheet {
     char *words;                  /* all of them, separated by spaces */
     attni_st_pair pair[N_PAIRS];  /* as many as are used */
     char number[N_PAIRS][NUMBER]; /* values that are numbers */
+    char setting[ATTNI_N_POSITION_SETTINGS][KEY];
     attni_safetensors file;
 } sheet;
 
@@ -64,6 +68,22 @@ static void put_real(sheet *s, const char *key, double value) {
     put_text(s, key, next_number(s));
 }
 
+/* The metadata key of a setting: "positions.base". */
+static void name_setting(int setting, char key[KEY]) {
+    snprintf(key, KEY, "positions.%s", attni_positions_setting_name(setting));
+}
+
+/* The kind by its name, and the settings that are not 0. */
+static void put_positions(sheet *s, const attni_positions *positions) {
+    put_text(s, "positions", attni_positions_name(positions->kind));
+    for (int i = 0; i < ATTNI_N_POSITION_SETTINGS; i++) {
+        const double value = attni_positions_get(positions, i);
+        if (value == 0) continue;
+        name_setting(i, s->setting[i]);
+        put_real(s, s->setting[i], value);
+    }
+}
+
 static void fill_metadata(const attni_model *model, sheet *s) {
     const attni_model_config *c = &model->config;
     put_text(s, "format", format);
@@ -81,6 +101,7 @@ static void fill_metadata(const attni_model *model, sheet *s) {
     else
         put_real(s, "scale", c->scale);
     put_real(s, "temperature", c->temperature);
+    put_positions(s, &c->positions);
 }
 
 static attn_status fill(const attni_model *model, sheet *s, attn_error *err) {
@@ -90,18 +111,19 @@ static attn_status fill(const attni_model *model, sheet *s, attn_error *err) {
     s->words = join(model->words, model->config.n_words);
     if (!s->tensor || !s->words)
         return attni_fail(err, ATTN_E_MEMORY, "model: no memory to write its header");
+    s->file.tensor = s->tensor;
     for (int i = 0; i < p->n; i++) {
         const attni_parameter *from = &p->list[i];
-        s->tensor[i] = (attni_st_tensor){.name = from->name,
-                                         .dtype = ATTNI_ST_F32,
-                                         .rank = from->rank,
-                                         .shape = {(size_t)from->shape[0], (size_t)from->shape[1]},
-                                         .data = model->weights + from->offset,
-                                         .size = from->count * sizeof(float)};
+        if (from->count == 0) continue;
+        s->tensor[s->file.n_tensors++] =
+            (attni_st_tensor){.name = from->name,
+                              .dtype = ATTNI_ST_F32,
+                              .rank = from->rank,
+                              .shape = {(size_t)from->shape[0], (size_t)from->shape[1]},
+                              .data = model->weights + from->offset,
+                              .size = from->count * sizeof(float)};
     }
     fill_metadata(model, s);
-    s->file.tensor = s->tensor;
-    s->file.n_tensors = (size_t)p->n;
     s->file.metadata = s->pair;
     return ATTN_OK;
 }
@@ -150,6 +172,21 @@ static bool read_real(const char *text, double *value) {
     return *end == 0;
 }
 
+static attn_status read_positions(const attni_safetensors *file, attni_positions *positions,
+                                  attn_error *err) {
+    const char *name = attni_safetensors_metadata(file, "positions");
+    char key[KEY];
+    ATTN_TRY(attni_positions_named(name ? name : first_positions, positions, err));
+    for (int i = 0; name && i < ATTNI_N_POSITION_SETTINGS; i++) {
+        double value = 0;
+        name_setting(i, key);
+        const char *text = attni_safetensors_metadata(file, key);
+        if ((text && !read_real(text, &value)) || !attni_positions_set(positions, i, value))
+            return missing(key, text, err);
+    }
+    return ATTN_OK;
+}
+
 static attn_status read_config(const attni_safetensors *file, attni_model_config *c,
                                attn_error *err) {
     const char *text = attni_safetensors_metadata(file, "format");
@@ -169,6 +206,7 @@ static attn_status read_config(const attni_safetensors *file, attni_model_config
         return missing("scale", text, err);
     text = attni_safetensors_metadata(file, "temperature");
     if (!read_real(text, &c->temperature)) return missing("temperature", text, err);
+    ATTN_TRY(read_positions(file, &c->positions, err));
     return attni_model_check(c, err);
 }
 
@@ -196,8 +234,11 @@ static attn_status read_words(const char *text, attni_model *model, attn_error *
 static attn_status read_weights(const attni_safetensors *file, attni_model *model,
                                 attn_error *err) {
     const attni_parameters *p = &model->parameters;
+    size_t n_tensors = 0;
     for (int i = 0; i < p->n; i++) {
         const attni_parameter *to = &p->list[i];
+        if (to->count == 0) continue;
+        n_tensors++;
         const attni_st_tensor *from = attni_safetensors_find(file, to->name);
         bool same = from && from->dtype == ATTNI_ST_F32 && from->rank == to->rank;
         for (int d = 0; same && d < to->rank; d++) same = from->shape[d] == (size_t)to->shape[d];
@@ -208,8 +249,9 @@ static attn_status read_weights(const attni_safetensors *file, attni_model *mode
                 to->rank == 2 ? ", " : ",", (long long)to->shape[1]);
         memcpy(model->weights + to->offset, from->data, from->size);
     }
-    if (file->n_tensors == (size_t)p->n) return ATTN_OK;
-    return attni_fail(err, ATTN_E_VALUE, "model: %zu tensors, expected %d", file->n_tensors, p->n);
+    if (file->n_tensors == n_tensors) return ATTN_OK;
+    return attni_fail(err, ATTN_E_VALUE, "model: %zu tensors, expected %zu", file->n_tensors,
+                      n_tensors);
 }
 
 static attn_status read_model(const attni_safetensors *file, attni_model *model, attn_error *err) {

@@ -8,6 +8,14 @@
 
 enum { MAX_SIZE = 65536, MAX_LAYERS = 256, MAX_COUNT = 1 << 28 };
 
+attni_positions_shape attni_model_positions(const attni_model_config *config) {
+    return (attni_positions_shape){.length = config->length,
+                                   .d = config->d,
+                                   .H = config->heads,
+                                   .d_k = config->d_k,
+                                   .causal = config->causal};
+}
+
 attn_status attni_model_check(const attni_model_config *config, attn_error *err) {
     const struct {
         const char *name;
@@ -34,7 +42,8 @@ attn_status attni_model_check(const attni_model_config *config, attn_error *err)
     if (!(config->temperature > 0) || !isfinite(config->temperature))
         return attni_fail(err, ATTN_E_VALUE, "model: temperature is %g, expected more than 0",
                           config->temperature);
-    return ATTN_OK;
+    const attni_positions_shape shape = attni_model_positions(config);
+    return attni_positions_check(&config->positions, &shape, err);
 }
 
 /* Appends one parameter; the list has room. */
@@ -53,8 +62,11 @@ static void append(attni_parameters *p, const char *name, int64_t rows, int64_t 
 }
 
 static void append_outer(attni_parameters *p, const attni_model_config *config) {
-    const int64_t n_words = config->n_words, length = config->length, d = config->d, none = 0;
+    const int64_t n_words = config->n_words, d = config->d, none = 0;
     const int64_t n_logits = config->slots * config->n_words;
+    const attni_positions_shape shape = attni_model_positions(config);
+    const attni_positions_parameter positions = attni_positions_learn(&config->positions, &shape);
+    const attni_start positions_start = positions.starts_random ? ATTNI_RANDOM : ATTNI_ZEROS;
 #define X(place, name, rows, columns, start) append(p, name, rows, columns, start);
     ATTNI_OUTER_PARAMETERS(X)
 #undef X

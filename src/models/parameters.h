@@ -6,29 +6,32 @@
 #ifndef ATTNI_PARAMETERS_H
 #define ATTNI_PARAMETERS_H
 
-#include "core/base.h"
+#include "layers/positions.h"
 
 typedef struct attni_model_config {
-    int64_t n_words;    /* vocabulary */
-    int64_t length;     /* tokens of the longest text */
-    int64_t layers;     /* blocks of attention and MLP, both pre-norm */
-    int64_t heads;      /* H */
-    int64_t d;          /* width of the residual stream */
-    int64_t d_k;        /* head size of queries, keys and values */
-    int64_t d_hidden;   /* width of the MLP */
-    int64_t slots;      /* words in an answer: logits are (slots, n_words) */
-    bool causal;        /* a decoder; else an encoder */
-    double scale;       /* of q.k; ATTN_SCALE_AUTO = 1/sqrt(d_k) */
-    double temperature; /* of the softmax */
+    int64_t n_words;           /* vocabulary */
+    int64_t length;            /* tokens of the longest text */
+    int64_t layers;            /* blocks of attention and MLP, both pre-norm */
+    int64_t heads;             /* H */
+    int64_t d;                 /* width of the residual stream */
+    int64_t d_k;               /* head size of queries, keys and values */
+    int64_t d_hidden;          /* width of the MLP */
+    int64_t slots;             /* words in an answer: logits are (slots, n_words) */
+    bool causal;               /* a decoder; else an encoder */
+    double scale;              /* of q.k; ATTN_SCALE_AUTO = 1/sqrt(d_k) */
+    double temperature;        /* of the softmax */
+    attni_positions positions; /* how it tells where a token stands */
 } attni_model_config;
 
-/* All sizes in 1 .. a few thousand, scale finite or AUTO, temperature > 0. Errors: VALUE. */
+/* All sizes in 1 .. a few thousand, scale finite or AUTO, temperature > 0, positions as
+ * attni_positions_check() wants them. Errors: VALUE. */
 attn_status attni_model_check(const attni_model_config *config, attn_error *err);
 
 /* How a parameter begins. */
 typedef enum attni_start { ATTNI_ZEROS, ATTNI_ONES, ATTNI_RANDOM } attni_start;
 
-/*    place, name in files, rows, columns (0 = a vector), start */
+/*    place, name in files, rows, columns (0 = a vector), start. What positions learn is theirs to
+ *    say; if they learn nothing, their parameter is empty (count 0). */
 #define ATTNI_LAYER_PARAMETERS(X)                                                                  \
     X(NORM_1_GAIN, "norm_1.gain", d, none, ATTNI_ONES)                                             \
     X(NORM_1_BIAS, "norm_1.bias", d, none, ATTNI_ZEROS)                                            \
@@ -49,7 +52,7 @@ typedef enum attni_start { ATTNI_ZEROS, ATTNI_ONES, ATTNI_RANDOM } attni_start;
 
 #define ATTNI_OUTER_PARAMETERS(X)                                                                  \
     X(WORDS, "embedding.words", n_words, d, ATTNI_RANDOM)                                          \
-    X(POSITIONS, "embedding.positions", length, d, ATTNI_RANDOM)                                   \
+    X(POSITIONS, positions.name, positions.rows, positions.columns, positions_start)               \
     X(NORM_GAIN, "norm.gain", d, none, ATTNI_ONES)                                                 \
     X(NORM_BIAS, "norm.bias", d, none, ATTNI_ZEROS)                                                \
     X(W_OUT, "output.w", d, n_logits, ATTNI_RANDOM)                                                \
@@ -88,6 +91,9 @@ typedef struct attni_parameters {
 attn_status attni_parameters_create(const attni_model_config *config, attni_parameters *parameters,
                                     attn_error *err);
 void attni_parameters_free(attni_parameters *parameters);
+
+/* What positions need to know of a model. */
+attni_positions_shape attni_model_positions(const attni_model_config *config);
 
 /* The place in the block of parameter `which` (ATTNI_L_...) of a layer. */
 static inline size_t attni_layer_offset(const attni_parameters *parameters, int64_t layer,

@@ -26,7 +26,7 @@ static real *carve(cursor *c, int64_t rows, int64_t columns) {
 }
 
 static void place_attention(cursor *c, const attni_run *run, int64_t n_q, attni_mha_saved *saved) {
-    const attni_mha_config config = R(run_mha_config)(&run->config);
+    const attni_mha_config config = R(run_mha_config)(run);
     const attni_mha_input input = {.B = run->B, .n_q = n_q, .n_k = run->n};
     size_t reals = 0;
     c->fits = c->fits && R(mha_saved_size)(&config, &input, &reals, NULL) == ATTN_OK;
@@ -73,6 +73,9 @@ static bool place(attni_run *run, size_t *reals) {
     cursor c = {.base = run->memory, .fits = true};
     place_taps(&c, run, &run->value, true);
     place_taps(&c, run, &run->gradient, false);
+    const attni_position_plan *plan = &run->positions;
+    run->positions.constants =
+        carve(&c, (int64_t)R(position_constants)(&plan->how, &plan->shape), 1);
     *reals = c.used;
     return c.fits;
 }
@@ -82,19 +85,18 @@ static attn_status no_memory(attn_error *err) {
 }
 
 static attn_status take_memory(attni_run *run, attn_error *err) {
-    const size_t layers = (size_t)run->config.layers, rows = (size_t)(run->B * run->n);
+    const size_t layers = (size_t)run->config.layers;
     size_t reals, bytes;
     run->value.layer = calloc(layers, sizeof *run->value.layer);
     run->gradient.layer = calloc(layers, sizeof *run->gradient.layer);
-    run->position = calloc(rows, sizeof *run->position);
-    if (!run->value.layer || !run->gradient.layer || !run->position) return no_memory(err);
+    if (!run->value.layer || !run->gradient.layer) return no_memory(err);
     if (!place(run, &reals) || !attni_mul(reals, sizeof(real), &bytes) || bytes > PTRDIFF_MAX)
         return attni_fail(err, ATTN_E_OVERFLOW, "model: sizes overflow the address space");
     run->memory = attni_memory_alloc(bytes, 64);
     if (!run->memory) return no_memory(err);
     memset(run->memory, 0, bytes);
     place(run, &reals);
-    return ATTN_OK;
+    return R(position_prepare)(&run->positions, err);
 }
 
 attn_status R(run_create)(const attni_model_config *config, const attni_text *largest,
@@ -102,6 +104,8 @@ attn_status R(run_create)(const attni_model_config *config, const attni_text *la
     memset(run, 0, sizeof *run);
     ATTN_TRY(attni_parameters_create(config, &run->parameters, err));
     run->config = *config;
+    run->positions =
+        (attni_position_plan){.how = config->positions, .shape = attni_model_positions(config)};
     run->B = largest->B;
     run->n = largest->n;
     run->n_asked = largest->n_asked;
@@ -121,7 +125,6 @@ void R(run_free)(attni_run *run) {
     attni_parameters_free(&run->parameters);
     free(run->value.layer);
     free(run->gradient.layer);
-    free(run->position);
     attni_memory_free(run->memory);
     memset(run, 0, sizeof *run);
 }

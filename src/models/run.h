@@ -10,7 +10,7 @@ static inline bool attni_is_last(const attni_run *run, int64_t l) {
     return l + 1 == run->config.layers;
 }
 
-/* The attention layer that a model's configuration means. */
-attni_mha_config R(run_mha_config)(const attni_model_config *config);
+/* The attention layers of the run's model. */
+attni_mha_config R(run_mha_config)(const attni_run *run);
 
 #endif

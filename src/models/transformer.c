@@ -87,12 +87,14 @@ static attni_linear output_of(const pass *p) {
                           outer(p, ATTNI_P_B_OUT)};
 }
 
-attni_mha_config R(run_mha_config)(const attni_model_config *c) {
+attni_mha_config R(run_mha_config)(const attni_run *run) {
+    const attni_model_config *c = &run->config;
     attni_mha_config mha = R(mha_defaults)(c->d, c->heads);
     mha.d_k = mha.d_v = c->d_k;
     mha.causal = c->causal;
     mha.scale = c->scale;
     mha.temperature = c->temperature;
+    mha.positions = &run->positions;
     return mha;
 }
 
@@ -126,7 +128,8 @@ static attni_mha_params mha_params(const attni_parameters *list, int64_t l, real
                               .b_q = base + attni_layer_offset(list, l, ATTNI_L_B_Q),
                               .b_k = base + attni_layer_offset(list, l, ATTNI_L_B_K),
                               .b_v = base + attni_layer_offset(list, l, ATTNI_L_B_V),
-                              .b_o = base + attni_layer_offset(list, l, ATTNI_L_B_O)};
+                              .b_o = base + attni_layer_offset(list, l, ATTNI_L_B_O),
+                              .positions = base + list->list[ATTNI_P_POSITIONS].offset};
 }
 
 /* --------------------------------------------------------------------------------------- rows */
@@ -155,10 +158,11 @@ static void add_picked(const pass *p, const real *from, real *rows) {
 static attn_status embed(const pass *p, real *x) {
     attni_run *run = p->run;
     const attni_embedding words = {run->config.n_words, run->config.d, outer(p, ATTNI_P_WORDS)};
-    const attni_embedding places = {run->config.length, run->config.d, outer(p, ATTNI_P_POSITIONS)};
-    for (int64_t i = 0; i < rows_of(p); i++) run->position[i] = (int32_t)(i % p->text->n);
+    const attni_position_kind *kind = R(position_kind)(run->config.positions.kind);
     ATTN_TRY(R(embedding_forward)(&words, rows_of(p), p->text->tokens, false, x, p->err));
-    return R(embedding_forward)(&places, rows_of(p), run->position, true, x, p->err);
+    if (kind->embed)
+        kind->embed(&run->positions, rows_of(p), p->text->n, outer(p, ATTNI_P_POSITIONS), x);
+    return ATTN_OK;
 }
 
 /* middle = residual + attention(norm_1(residual)) */
@@ -167,7 +171,7 @@ static attn_status forward_attention(const pass *p, int64_t l) {
     const attni_norm norm =
         norm_of(p, inner(p, l, ATTNI_L_NORM_1_GAIN), inner(p, l, ATTNI_L_NORM_1_BIAS));
     const attni_norm_saved saved = {taps->mean_1, taps->inverse_1};
-    const attni_mha_config config = R(run_mha_config)(&p->run->config);
+    const attni_mha_config config = R(run_mha_config)(p->run);
     const attni_mha_input input = mha_input(p->run, p->text, l);
     const attni_mha_params params = mha_params(&p->run->parameters, l, (real *)p->weights);
     const attni_mha attention = {&config, &params, &input, &taps->attention};
@@ -210,8 +214,8 @@ static attn_status answer(const pass *p) {
 }
 
 static attn_status check_text(const attni_run *run, const attni_text *text, attn_error *err) {
-    const bool fits = text->n >= 1 && text->n <= run->config.length && text->B >= 1 &&
-                      text->B * text->n <= run->B * run->n &&
+    const bool fits = text->n >= 1 && text->n <= run->n && text->B >= 1 &&
+                      text->B * text->n <= run->B * run->n && text->n_asked <= run->n_asked &&
                       text->B * text->n_asked <= run->B * run->n_asked;
     const bool asks = text->n_asked >= 1 && text->n_asked <= text->n && text->first_asked >= 0 &&
                       text->first_asked <= text->n - text->n_asked;
@@ -237,7 +241,7 @@ attn_status R(transformer_forward)(attn_ctx *ctx, attni_run *run, const real *we
 }
 
 attn_args R(transformer_attention)(const attni_run *run, const attni_text *text, int64_t layer) {
-    const attni_mha_config config = R(run_mha_config)(&run->config);
+    const attni_mha_config config = R(run_mha_config)(run);
     const attni_mha_input input = mha_input(run, text, layer);
     const attni_mha_params none = {0};
     const attni_mha attention = {&config, &none, &input, &run->value.layer[layer].attention};
@@ -246,6 +250,7 @@ attn_args R(transformer_attention)(const attni_run *run, const attni_text *text,
     args.q = asked_of(args.q, text, sizeof(real));
     args.offset = text->first_asked;
     if (text->visible) args.mask = asked_of(args.mask, text, 1);
+    if (args.bias.data) args.bias = asked_of(args.bias, text, sizeof(real));
     return args;
 }
 
@@ -317,7 +322,7 @@ static attn_status backward_attention(const pass *p, int64_t l) {
     const attni_norm norm =
         norm_of(p, inner(p, l, ATTNI_L_NORM_1_GAIN), inner(p, l, ATTNI_L_NORM_1_BIAS));
     const attni_norm_saved saved = {value->mean_1, value->inverse_1};
-    const attni_mha_config config = R(run_mha_config)(&p->run->config);
+    const attni_mha_config config = R(run_mha_config)(p->run);
     const attni_mha_input input = mha_input(p->run, p->text, l);
     const attni_mha_params params = mha_params(&p->run->parameters, l, (real *)p->weights);
     const attni_mha attention = {&config, &params, &input, &value->attention};
@@ -341,15 +346,16 @@ static attn_status backward_attention(const pass *p, int64_t l) {
     return ATTN_OK;
 }
 
-/* x = words[token] + positions[i] */
+/* x = words[token], + positions */
 static void backward_embedding(const pass *p, const real *dx) {
     const attni_run *run = p->run;
     const attni_embedding words = {run->config.n_words, run->config.d, NULL};
-    const attni_embedding places = {run->config.length, run->config.d, NULL};
+    const attni_position_kind *kind = R(position_kind)(run->config.positions.kind);
     R(embedding_backward)(&words, rows_of(p), p->text->tokens, dx,
                           outer_gradient(p, ATTNI_P_WORDS));
-    R(embedding_backward)(&places, rows_of(p), run->position, dx,
-                          outer_gradient(p, ATTNI_P_POSITIONS));
+    if (kind->embed_backward)
+        kind->embed_backward(&run->positions, rows_of(p), p->text->n, dx,
+                             outer_gradient(p, ATTNI_P_POSITIONS));
 }
 
 attn_status R(transformer_backward)(attn_ctx *ctx, attni_run *run, const real *weights,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transformer.h - a small pre-norm transformer, encoder or decoder, forward and backward:
- *     x = words[token] + positions[i];  for each layer: x += attention(norm x), x += mlp(norm x)
+ *     x = words[token], + positions;  for each layer: x += attention(norm x), x += mlp(norm x)
  *     logits = norm(x) W_out + b_out, only at the tokens that are asked
  * Everything on the way stays readable in a run: values, and after backward their gradients.
  * Runs on one thread's context; a batch is split by the trainer. Written for `real`.
@@ -48,7 +48,7 @@ typedef struct attni_run {
     attni_parameters parameters;
     int64_t B, n, n_asked; /* the largest text */
     attni_taps value, gradient;
-    int32_t *position; /* (R) */
+    attni_position_plan positions;
     real *memory;
 } attni_run;
 

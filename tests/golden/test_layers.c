@@ -4,7 +4,8 @@
  * real type. Tolerances relative to max(1, |x|): f64 1e-12, f32 5e-6. */
 #include "check.h"
 #include "layers/mha.h"
-#include "layers/position.h"
+#include "layers/rope.h"
+#include "layers/sinusoidal.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -198,7 +199,7 @@ TEST(sinusoidal_positions_match_the_file) {
     layer_case c = {.name = "sinusoidal"};
     const char *t;
     real table[101 * 8];
-    R(position_sinusoidal)(101, 8, table);
+    R(sinusoidal_table)(101, 8, 10000, true, table);
     CHECK_INT(json_object_size(rows), 5);
     json_object_foreach((json_t *)rows, t, row) compare(&c, t, table + 8 * atoi(t), row);
     layer_end(&c);

@@ -40,7 +40,7 @@ void scene_begin(scene *s) {
     }
     s->dy = numbers(s->seed, SCENE_ARRAYS, s->count[SCENE_X]);
     for (int64_t b = 0; b < s->B; b++) s->len_k[b] = s->n_k - 1 - b; /* one entry has few keys */
-    for (int64_t h = 0; h < s->H; h++) s->slopes[h] = 0.25 / (double)(h + 1);
+    for (int64_t h = 0; h < s->H; h++) s->slopes[h] = exp2(-8.0 * (double)(h + 1) / (double)s->H);
 }
 
 void scene_end(scene *s) {

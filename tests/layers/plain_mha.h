@@ -36,7 +36,7 @@ typedef struct scene {
     int64_t rope_dim; /* 0: none */
     bool interleaved;
     int64_t len_k[MAX_B];             /* only with padded */
-    double slopes[MAX_H];             /* only with alibi */
+    double slopes[MAX_H];             /* only with alibi, H a power of two */
     double *value[SCENE_ARRAYS], *dy; /* dy (B, n_q, d_model): the loss is sum of y * dy */
     int64_t count[SCENE_ARRAYS];      /* of value; an absent one is NULL */
 } scene;

@@ -19,9 +19,7 @@ static const double gradient_tolerance = REAL_IS_F64 ? DIFFERENCES_TOLERANCE : 5
 typedef struct run {
     scene *s;
     attn_ctx *ctx;
-    attni_relative relative;
-    attni_rope rope;
-    real *table; /* cosines and sines of rope */
+    attni_position_plan positions;
     attni_mha_config config;
     attni_mha_params params;
     attni_mha_input input;
@@ -57,12 +55,34 @@ static attni_mha_params params_of(real *const arrays[SCENE_ARRAYS]) {
                               .b_k = arrays[SCENE_B_K],
                               .b_v = arrays[SCENE_B_V],
                               .b_o = arrays[SCENE_B_O],
-                              .relative = arrays[SCENE_TABLE]};
+                              .positions = arrays[SCENE_TABLE]};
+}
+
+/* The kind that the scene has, one at most. */
+static void set_positions(run *r) {
+    const scene *s = r->s;
+    attni_position_plan *plan = &r->positions;
+    const char *name = s->rope_dim ? "rope" : s->alibi ? "alibi" : s->relative ? "t5" : "none";
+    CHECK_INT(attni_positions_named(name, &plan->how, NULL), ATTN_OK);
+    if (s->rope_dim) {
+        plan->how.base = ROPE_BASE;
+        plan->how.rotary = s->rope_dim;
+        plan->how.interleaved = s->interleaved;
+    }
+    if (s->relative) {
+        plan->how.buckets = NUM_BUCKETS;
+        plan->how.max_distance = MAX_DISTANCE;
+    }
+    plan->shape = (attni_positions_shape){
+        .length = POSITIONS, .H = s->H, .d_k = s->d_k, .causal = s->causal_buckets};
+    CHECK_INT(attni_positions_check(&plan->how, &plan->shape, NULL), ATTN_OK);
+    plan->constants = filled(R(position_constants)(&plan->how, &plan->shape), (real)NAN);
+    CHECK_INT(R(position_prepare)(plan, NULL), ATTN_OK);
+    r->config.positions = plan;
 }
 
 static void set_config(run *r) {
     const scene *s = r->s;
-    const int64_t half = s->rope_dim / 2;
     r->config = R(mha_defaults)(s->d_model, s->H);
     r->config.H_kv = s->H_kv;
     r->config.d_k = s->d_k;
@@ -70,14 +90,7 @@ static void set_config(run *r) {
     r->config.causal = s->causal;
     r->config.temperature = s->temperature;
     if (s->scale != 0) r->config.scale = s->scale;
-    if (s->alibi) r->config.alibi = s->slopes;
-    r->relative = (attni_relative){!s->causal_buckets, NUM_BUCKETS, MAX_DISTANCE};
-    if (s->relative) r->config.relative = &r->relative;
-    r->table = filled((size_t)(2 * POSITIONS * half), 0);
-    r->rope =
-        (attni_rope){s->rope_dim, s->interleaved, POSITIONS, r->table, r->table + POSITIONS * half};
-    R(rope_table)(POSITIONS, s->rope_dim, ROPE_BASE, 1, r->table, r->table + POSITIONS * half);
-    if (s->rope_dim) r->config.rope = &r->rope;
+    set_positions(r);
 }
 
 static void run_begin(run *r, scene *s) {
@@ -116,7 +129,7 @@ static void run_begin(run *r, scene *s) {
 static void run_end(run *r) {
     attn_ctx_destroy(r->ctx);
     for (int a = 0; a < SCENE_ARRAYS; a++) free(r->value[a]), free(r->gradient[a]);
-    free(r->table), free(r->memory), free(r->dmemory), free(r->y), free(r->dy);
+    free(r->positions.constants), free(r->memory), free(r->dmemory), free(r->y), free(r->dy);
     scene_end(r->s);
 }
 
@@ -291,24 +304,58 @@ TEST(causal_relative_bias_is_right_both_ways) {
     examine(s);
 }
 
-TEST(everything_together_is_right_both_ways) {
+static scene everything_but_positions(void) {
     scene s = cross_attention(17);
     s.H = 4;
-    s.causal = s.padded = s.alibi = s.relative = true;
-    s.rope_dim = 4;
+    s.causal = s.padded = true;
     s.scale = 0.4;
     s.temperature = 1.3;
     s.dropout = 0.2;
+    return s;
+}
+
+TEST(everything_together_with_rope_is_right_both_ways) {
+    scene s = everything_but_positions();
+    s.rope_dim = 4;
     examine(s);
 }
 
-/* Every kind of position at once: three queries that stand at keys 2, 3 and 4 of seven. */
-TEST(queries_in_the_middle_of_the_keys_are_right_both_ways) {
+TEST(everything_together_with_alibi_is_right_both_ways) {
+    scene s = everything_but_positions();
+    s.alibi = true;
+    examine(s);
+}
+
+TEST(everything_together_with_a_relative_bias_is_right_both_ways) {
+    scene s = everything_but_positions();
+    s.relative = true;
+    examine(s);
+}
+
+/* Three queries that stand at keys 2, 3 and 4 of seven. */
+static scene in_the_middle_of_the_keys(void) {
     scene s = cross_attention(19);
     s.n_q = 3;
     s.first_query = 2;
-    s.causal = s.alibi = s.relative = true;
+    s.causal = true;
+    return s;
+}
+
+TEST(turned_queries_in_the_middle_of_the_keys_are_right_both_ways) {
+    scene s = in_the_middle_of_the_keys();
     s.rope_dim = 4;
+    examine(s);
+}
+
+TEST(sloped_queries_in_the_middle_of_the_keys_are_right_both_ways) {
+    scene s = in_the_middle_of_the_keys();
+    s.alibi = true;
+    examine(s);
+}
+
+TEST(biased_queries_in_the_middle_of_the_keys_are_right_both_ways) {
+    scene s = in_the_middle_of_the_keys();
+    s.relative = true;
     examine(s);
 }
 
@@ -485,7 +532,6 @@ TEST(one_token_is_right_both_ways) {
     scene s = self_attention(27);
     s.n_q = s.n_k = 1;
     s.relative = s.causal = true;
-    s.rope_dim = 4;
     examine(s);
 }
 
@@ -502,6 +548,17 @@ TEST(sizes_that_make_no_layer_are_refused) {
     CHECK_INT(status_of(c, input), ATTN_E_SHAPE);
     CHECK_INT(status_of(R(mha_defaults)(8, 0), input), ATTN_E_VALUE);
     CHECK_INT(status_of(R(mha_defaults)(8, 4), (attni_mha_input){.B = -1}), ATTN_E_VALUE);
+}
+
+TEST(positions_made_for_another_layer_are_refused) {
+    const attni_mha_input input = {.B = 1, .n_q = 2, .n_k = 2};
+    const attni_position_plan heads = {.shape = {.H = 2, .d_k = 2}},
+                              columns = {.shape = {.H = 4, .d_k = 4}};
+    attni_mha_config c = R(mha_defaults)(8, 4);
+    c.positions = &heads;
+    CHECK_INT(status_of(c, input), ATTN_E_SHAPE);
+    c.positions = &columns;
+    CHECK_INT(status_of(c, input), ATTN_E_SHAPE);
 }
 
 TEST(self_attention_of_two_lengths_is_refused) {

@@ -43,6 +43,46 @@ static double gelu(double x) {
     return 0.5 * x * (1 + tanh(sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
 }
 
+static bool has(const attni_model_config *config, const char *positions) {
+    return strcmp(attni_positions_name(config->positions.kind), positions) == 0;
+}
+
+/* What is added to column t of the embedding at position i. */
+static double embedded_position(const transformer_case *c, int i, int t) {
+    const attni_positions *how = &c->run.config.positions;
+    if (has(&c->run.config, "learned"))
+        return find(c, "embedding.positions")[(how->first_row + i) * D + t];
+    if (!has(&c->run.config, "sinusoidal")) return 0;
+    const int pair = how->interleaved ? t / 2 : t % (D / 2);
+    const bool is_sine = how->interleaved ? t % 2 == 0 : t < D / 2;
+    const double angle = i * pow(how->base, -2.0 * pair / D);
+    return is_sine ? sin(angle) : cos(angle);
+}
+
+/* Rotates a query or key (HEADS, DK) at position i, with complex numbers' rule for each pair. */
+static void rotate(const attni_model_config *config, int i, double *x) {
+    const attni_positions *how = &config->positions;
+    const int width = how->rotary ? (int)how->rotary : DK - DK % 2;
+    if (!has(config, "rope")) return;
+    for (int h = 0; h < HEADS; h++)
+        for (int p = 0; p < width / 2; p++) {
+            double *a = x + h * DK + (how->interleaved ? 2 * p : p);
+            double *b = how->interleaved ? a + 1 : a + width / 2, before = *a;
+            const double angle = i / how->factor * pow(how->base, -2.0 * p / width);
+            *a = before * cos(angle) - *b * sin(angle);
+            *b = before * sin(angle) + *b * cos(angle);
+        }
+}
+
+/* What is added to the score of query i and key j. With 32 buckets all distances here are exact. */
+static double position_bias(const transformer_case *c, int h, int i, int j) {
+    const attni_model_config *config = &c->run.config;
+    if (has(config, "alibi")) return -abs(i - j) * (h == 0 ? 1.0 / 16 : 1.0 / 256);
+    if (!has(config, "t5")) return 0;
+    const int after = config->causal ? 0 : 16;
+    return find(c, "attention.relative_bias")[(j > i ? after : 0) * HEADS + abs(i - j) * HEADS + h];
+}
+
 /* x (CASE_N, D) += attention(norm x) of one text; weights (HEADS, CASE_N, CASE_N) are kept. */
 static void attend(const transformer_case *c, int l, double x[CASE_N][D],
                    double weights[HEADS][CASE_N][CASE_N]) {
@@ -57,6 +97,8 @@ static void attend(const transformer_case *c, int l, double x[CASE_N][D],
               k[i]);
         apply(normed, find_in(c, l, "attention.w_v"), find_in(c, l, "attention.b_v"), D, HEADS * DK,
               v[i]);
+        rotate(config, i, q[i]);
+        rotate(config, i, k[i]);
     }
     for (int h = 0; h < HEADS; h++)
         for (int i = 0; i < CASE_N; i++) {
@@ -65,7 +107,8 @@ static void attend(const transformer_case *c, int l, double x[CASE_N][D],
                 double score = 0;
                 for (int t = 0; t < DK; t++) score += q[i][h * DK + t] * k[j][h * DK + t];
                 const bool seen = !config->causal || j <= i;
-                weights[h][i][j] = seen ? exp(score / sqrt(DK) / config->temperature) : 0;
+                score = score / sqrt(DK) + position_bias(c, h, i, j);
+                weights[h][i][j] = seen ? exp(score / config->temperature) : 0;
                 sum += weights[h][i][j];
             }
             for (int j = 0; j < CASE_N; j++) {
@@ -98,15 +141,15 @@ static void by_the_book(const transformer_case *c, int b, double x[CASE_N][D],
     for (int i = 0; i < CASE_N; i++)
         for (int t = 0; t < D; t++)
             x[i][t] = find(c, "embedding.words")[c->tokens[b * CASE_N + i] * D + t] +
-                      find(c, "embedding.positions")[i * D + t];
+                      embedded_position(c, i, t);
     for (int l = 0; l < LAYERS; l++) {
         attend(c, l, x, weights[l]);
         feed(c, l, x);
     }
 }
 
-static void check_forward(bool causal) {
-    const attni_model_config config = case_config(causal);
+static void check_forward(bool causal, attni_positions positions) {
+    const attni_model_config config = case_config_with(causal, positions);
     transformer_case c;
     CHECK(case_begin(&c, &config));
     CHECK(case_loss(&c, false) > 0);
@@ -124,11 +167,34 @@ static void check_forward(bool causal) {
     case_end(&c);
 }
 
-TEST(an_encoder_computes_its_formula) { check_forward(false); }
-TEST(a_decoder_computes_its_formula) { check_forward(true); }
+/* Every kind as it is by default, and settings that real models choose otherwise. */
+enum { N_POSITIONS = 10 };
+static void list_positions(attni_positions list[N_POSITIONS]) {
+    static const char *const names[N_POSITIONS] = {"none", "learned", "sinusoidal", "rope", "alibi",
+                                                   "t5",   "learned", "sinusoidal", "rope", "rope"};
+    for (int i = 0; i < N_POSITIONS; i++) list[i] = case_positions(names[i]);
+    list[6].first_row = 2;
+    list[7].interleaved = false;
+    list[8].interleaved = true;
+    list[8].base = 500;
+    list[9].rotary = 2;
+    list[9].factor = 4;
+}
 
-TEST(the_taps_give_the_weights_of_attention) {
-    const attni_model_config config = case_config(true);
+TEST(an_encoder_computes_its_formula_with_any_positions) {
+    attni_positions list[N_POSITIONS];
+    list_positions(list);
+    for (int i = 0; i < N_POSITIONS && !check_has_failed(); i++) check_forward(false, list[i]);
+}
+
+TEST(a_decoder_computes_its_formula_with_any_positions) {
+    attni_positions list[N_POSITIONS];
+    list_positions(list);
+    for (int i = 0; i < N_POSITIONS && !check_has_failed(); i++) check_forward(true, list[i]);
+}
+
+static void check_taps(attni_positions positions) {
+    const attni_model_config config = case_config_with(true, positions);
     transformer_case c;
     double x[CASE_N][D], expected[LAYERS][HEADS][CASE_N][CASE_N];
     double weights[CASE_B][HEADS][CASE_ASKED][CASE_N];
@@ -147,6 +213,12 @@ TEST(the_taps_give_the_weights_of_attention) {
                     CHECK_NEAR(weights[1][h][i][j], expected[l][h][CASE_FIRST + i][j], 1e-12);
     }
     case_end(&c);
+}
+
+TEST(the_taps_give_the_weights_of_attention_with_any_positions) {
+    attni_positions list[N_POSITIONS];
+    list_positions(list);
+    for (int i = 0; i < N_POSITIONS && !check_has_failed(); i++) check_taps(list[i]);
 }
 
 /* ----------------------------------------------------------------------------------- gradients */
@@ -188,6 +260,16 @@ TEST(gradients_of_a_decoder_are_its_differences) {
     check_gradients(&config, NULL);
 }
 
+TEST(gradients_with_every_kind_of_positions_are_its_differences) {
+    for (int kind = 0; kind < attni_positions_count() && !check_has_failed(); kind++) {
+        const attni_positions positions = case_positions(attni_positions_name(kind));
+        const attni_model_config encoder = case_config_with(false, positions);
+        const attni_model_config decoder = case_config_with(true, positions);
+        check_gradients(&encoder, NULL);
+        check_gradients(&decoder, NULL);
+    }
+}
+
 TEST(gradients_with_hidden_tokens_are_its_differences) {
     const attni_model_config config = case_config(false);
     uint8_t visible[CASE_B * CASE_N * CASE_N];
@@ -227,8 +309,8 @@ TEST(backward_adds_to_gradients) {
 
 /* ---------------------------------------------------------------------------------- properties */
 
-TEST(a_decoder_does_not_see_what_comes_later) {
-    const attni_model_config config = case_config(true);
+static void check_later_tokens(attni_positions positions) {
+    const attni_model_config config = case_config_with(true, positions);
     transformer_case c;
     double before[CASE_SLOTS * CASE_WORDS];
     CHECK(case_begin(&c, &config));
@@ -238,6 +320,36 @@ TEST(a_decoder_does_not_see_what_comes_later) {
     CHECK(case_loss(&c, false) > 0);
     CHECK(memcmp(before, c.run.value.logits, sizeof before) == 0);
     case_end(&c);
+}
+
+TEST(a_decoder_does_not_see_what_comes_later_with_any_positions) {
+    for (int kind = 0; kind < attni_positions_count() && !check_has_failed(); kind++)
+        check_later_tokens(case_positions(attni_positions_name(kind)));
+}
+
+/* How much the answers at token 1 change when tokens 0 and 3 of an encoder change places. */
+static double order_matters_by(const char *positions) {
+    const attni_model_config config = case_config_with(false, case_positions(positions));
+    transformer_case c;
+    double before[CASE_SLOTS * CASE_WORDS], most = 0;
+    if (!case_begin(&c, &config) || !(case_loss(&c, false) > 0)) return NAN;
+    memcpy(before, c.run.value.logits, sizeof before);
+    const int32_t first = c.tokens[0];
+    c.tokens[0] = c.tokens[3];
+    c.tokens[3] = first;
+    if (!(case_loss(&c, false) > 0)) return NAN;
+    for (int i = 0; i < CASE_SLOTS * CASE_WORDS; i++)
+        most = fmax(most, fabs(c.run.value.logits[i] - before[i]));
+    case_end(&c);
+    return most;
+}
+
+TEST(an_encoder_sees_the_order_of_its_text_by_positions_only) {
+    CHECK_NEAR(order_matters_by("none"), 0, 1e-13);
+    for (int kind = 1; kind < attni_positions_count(); kind++) {
+        const double most = order_matters_by(attni_positions_name(kind));
+        CHECK_MSG(most > 1e-4, "%s: %.3g", attni_positions_name(kind), most);
+    }
 }
 
 TEST(hidden_tokens_have_no_influence) {
@@ -301,7 +413,7 @@ TEST(words_that_are_none_and_texts_that_do_not_fit_are_refused) {
 
 TEST(configurations_that_make_no_sense_are_refused) {
     const attni_model_config good = case_config(false);
-    attni_model_config bad[6] = {good, good, good, good, good, good};
+    attni_model_config bad[] = {good, good, good, good, good, good};
     attni_parameters parameters;
     bad[0].layers = 0;
     bad[1].heads = -1;

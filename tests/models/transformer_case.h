@@ -21,7 +21,13 @@ typedef struct transformer_case {
     real *weights, *dweights; /* (total) */
 } transformer_case;
 
-static inline attni_model_config case_config(bool causal) {
+static inline attni_positions case_positions(const char *name) {
+    attni_positions positions = {.kind = -1}; /* refused, if there is no such kind */
+    attni_positions_named(name, &positions, NULL);
+    return positions;
+}
+
+static inline attni_model_config case_config_with(bool causal, attni_positions positions) {
     return (attni_model_config){.n_words = CASE_WORDS,
                                 .length = CASE_N + 1,
                                 .layers = 2,
@@ -32,7 +38,12 @@ static inline attni_model_config case_config(bool causal) {
                                 .slots = CASE_SLOTS,
                                 .causal = causal,
                                 .scale = ATTN_SCALE_AUTO,
-                                .temperature = 0.8};
+                                .temperature = 0.8,
+                                .positions = positions};
+}
+
+static inline attni_model_config case_config(bool causal) {
+    return case_config_with(causal, case_positions("learned"));
 }
 
 /* Weights are moved away from ones and zeros, so that no gradient is special. */

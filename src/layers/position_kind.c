@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* position_kind.c - the table of kinds of positions. ATTNI_POSITION_KINDS is X(none) X(learned) ...,
+ * from the list in CMakeLists.txt. Compiled per real. Tests: tests/layers/test_position_kinds.c */
+#include "layers/position_kind.h"
+
+#define X(kind) extern const attni_position_kind R(positions_##kind);
+ATTNI_POSITION_KINDS
+#undef X
+
+#define X(kind) &R(positions_##kind),
+static const attni_position_kind *const table[] = {ATTNI_POSITION_KINDS};
+#undef X
+
+const int R(position_kinds) = sizeof table / sizeof *table;
+
+const attni_position_kind *R(position_kind)(int kind) {
+    attni_assert(kind >= 0 && kind < R(position_kinds));
+    return table[kind];
+}
+
+size_t R(position_constants)(const attni_positions *how, const attni_positions_shape *shape) {
+    const attni_position_kind *kind = R(position_kind)(how->kind);
+    return kind->count ? kind->count(how, shape) : 0;
+}
+
+attn_status R(position_prepare)(const attni_position_plan *plan, attn_error *err) {
+    const attni_position_kind *kind = R(position_kind)(plan->how.kind);
+    return kind->prepare ? kind->prepare(plan, err) : ATTN_OK;
+}
