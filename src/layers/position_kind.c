@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* position_kind.c - the table of kinds of positions. ATTNI_POSITION_KINDS is X(none) X(learned) ...,
- * from the list in CMakeLists.txt. Compiled per real. Tests: tests/layers/test_position_kinds.c */
+/* position_kind.c - the table of kinds of positions: none, then those of the list in CMakeLists.txt,
+ * which makes ATTNI_POSITION_KINDS from it: X(learned) X(rope) ... Compiled per real.
+ * Tests: tests/layers/test_position_kinds.c */
 #include "layers/position_kind.h"
+
+static const attni_position_kind none = {
+    .name = "none",
+    .about = "nothing: only a causal mask shows an order",
+};
 
 #define X(kind) extern const attni_position_kind R(positions_##kind);
 ATTNI_POSITION_KINDS
 #undef X
 
 #define X(kind) &R(positions_##kind),
-static const attni_position_kind *const table[] = {ATTNI_POSITION_KINDS};
+static const attni_position_kind *const table[] = {&none, ATTNI_POSITION_KINDS};
 #undef X
 
 const int R(position_kinds) = sizeof table / sizeof *table;

@@ -356,6 +356,21 @@ class Manual(CliTest):
             for option in re.findall(r"(?m)^  (?:-\w, )?--([\w-]+)", self.run_attn(command, "--help")[0]):
                 self.assertRegex(page, r"Fl -%s\b" % option.replace("-", r"\\?-"))
 
+    def test_manual_and_guide_name_every_kind_of_positions(self):
+        root = os.path.join(os.path.dirname(__file__), "../..")
+        with open(os.path.join(root, "cli/attn.1")) as f:
+            listed = re.search(r"Fl -positions Cm (.*)", f.read()).group(1).split(" | ")
+        with open(os.path.join(root, "docs/training.md"), encoding="utf-8") as f:
+            guide = f.read()
+        told = re.search(r"(?s)\nPositions\n(.*?)\n\n", self.run_attn("train", "--help")[0]).group(1)
+        kinds = re.findall(r"(?m)^  (\w+)", told)
+        self.assertEqual(listed, kinds)
+        self.assertEqual(re.findall(r"(?m)^\| `(\w+)`", guide), kinds)
+
+    def test_unknown_positions_are_refused_with_the_kinds_there_are(self):
+        err = self.run_attn("train", "copy", "--positions", "rotary", expect=2)[1]
+        self.assertIn("positions: rotary, expected one of none, learned, sinusoidal, rope, alibi, t5", err)
+
 
 if __name__ == "__main__":
     main()
