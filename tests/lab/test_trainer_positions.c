@@ -8,9 +8,9 @@
 /* The mean loss of the last 20 of 200 small steps; *first is that of step 1. */
 static double loss_after_training(const char *task, const char *positions, double *first) {
     enum { STEPS = 200, LAST = 20 };
-    attni_trainer_options o = attni_trainer_defaults(attni_task_named(task));
-    attni_trainer *trainer;
-    attni_step step = {.loss = NAN};
+    lab_trainer_options o = lab_trainer_defaults(lab_task_named(task));
+    lab_trainer *trainer;
+    lab_training_step step = {.loss = NAN};
     double sum = 0;
     o.layers = 1;
     o.d = o.batch = 16;
@@ -18,13 +18,13 @@ static double loss_after_training(const char *task, const char *positions, doubl
     o.warmup = 10;
     o.steps = 0;
     o.positions = positions;
-    if (attni_trainer_create(&o, &trainer, NULL) != ATTN_OK) return NAN;
+    if (lab_trainer_create(&o, &trainer, NULL) != ATTN_OK) return NAN;
     for (int i = 0; i < STEPS; i++) {
-        if (attni_trainer_step(trainer, &step, NULL) != ATTN_OK) step.loss = NAN;
+        if (lab_trainer_step(trainer, &step, NULL) != ATTN_OK) step.loss = NAN;
         if (i == 0) *first = step.loss;
         if (i >= STEPS - LAST) sum += step.loss / LAST;
     }
-    attni_trainer_destroy(trainer);
+    lab_trainer_destroy(trainer);
     return sum;
 }
 
@@ -49,10 +49,10 @@ TEST(a_model_learns_to_copy_if_its_positions_tell_places_apart) {
 }
 
 TEST(an_unknown_kind_of_positions_is_refused) {
-    attni_trainer_options o = attni_trainer_defaults(attni_task_named("copy"));
-    attni_trainer *trainer;
+    lab_trainer_options o = lab_trainer_defaults(lab_task_named("copy"));
+    lab_trainer *trainer;
     attn_error error = {""};
     o.positions = "lerned";
-    CHECK_INT(attni_trainer_create(&o, &trainer, &error), ATTN_E_VALUE);
+    CHECK_INT(lab_trainer_create(&o, &trainer, &error), ATTN_E_VALUE);
     CHECK(!trainer && strstr(error.message, "lerned, expected one of none, learned"));
 }
