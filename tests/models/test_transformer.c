@@ -74,13 +74,21 @@ static void rotate(const attni_model_config *config, int i, double *x) {
         }
 }
 
-/* What is added to the score of query i and key j. With 32 buckets all distances here are exact. */
+/* The bucket of T5 for distances below 5: with 32 buckets each distance has its own; with 4 (up to
+ * distance 4) a decoder has ranges 0, 1, 2, 3 .., an encoder 0 and 1 .. in each direction. */
+static int bucket(const attni_model_config *config, int i, int j) {
+    static const int of_four[CASE_N] = {0, 1, 2, 3, 3};
+    const int distance = abs(i - j), after = j > i ? (int)config->positions.buckets / 2 : 0;
+    if (config->positions.buckets == 32) return distance + (config->causal ? 0 : after);
+    return config->causal ? of_four[distance] : (distance > 0) + after;
+}
+
+/* What is added to the score of query i and key j. */
 static double position_bias(const transformer_case *c, int h, int i, int j) {
     const attni_model_config *config = &c->run.config;
     if (has(config, "alibi")) return -abs(i - j) * (h == 0 ? 1.0 / 16 : 1.0 / 256);
     if (!has(config, "t5")) return 0;
-    const int after = config->causal ? 0 : 16;
-    return find(c, "attention.relative_bias")[(j > i ? after : 0) * HEADS + abs(i - j) * HEADS + h];
+    return find(c, "attention.relative_bias")[bucket(config, i, j) * HEADS + h];
 }
 
 /* x (CASE_N, D) += attention(norm x) of one text; weights (HEADS, CASE_N, CASE_N) are kept. */
@@ -168,10 +176,11 @@ static void check_forward(bool causal, attni_positions positions) {
 }
 
 /* Every kind as it is by default, and settings that real models choose otherwise. */
-enum { N_POSITIONS = 10 };
+enum { N_POSITIONS = 11 };
 static void list_positions(attni_positions list[N_POSITIONS]) {
-    static const char *const names[N_POSITIONS] = {"none", "learned", "sinusoidal", "rope", "alibi",
-                                                   "t5",   "learned", "sinusoidal", "rope", "rope"};
+    static const char *const names[N_POSITIONS] = {"none",  "learned", "sinusoidal", "rope",
+                                                   "alibi", "t5",      "learned",    "sinusoidal",
+                                                   "rope",  "rope",    "t5"};
     for (int i = 0; i < N_POSITIONS; i++) list[i] = case_positions(names[i]);
     list[6].first_row = 2;
     list[7].interleaved = false;
@@ -179,6 +188,7 @@ static void list_positions(attni_positions list[N_POSITIONS]) {
     list[8].base = 500;
     list[9].rotary = 2;
     list[9].factor = 4;
+    list[10].buckets = list[10].max_distance = 4;
 }
 
 TEST(an_encoder_computes_its_formula_with_any_positions) {
