@@ -331,6 +331,17 @@ test('another safetensors file has a header, and a reason why it is no model', (
     assert.match(header.problem, /metadata "format" is missing/);
 });
 
+test('a model from before positions had a choice opens', () => {
+    const { task, parameters } = engine.openModel(readFileSync(new URL('../../tests/models/early_copy.safetensors', import.meta.url)));
+    assert.deepEqual([task, parameters], ['copy', 225]);
+});
+
+test('a model whose positions this engine does not have is refused with those it has', () => {
+    const path = join(folder, 'rope.safetensors');
+    attn('train', 'copy', '--positions', 'rope', '--steps', '1', '--save', path);
+    assert.throws(() => engine.openModel(readFileSync(path)), /positions: rope, expected one of none, learned$/);
+});
+
 const good = readFileSync(model('whois').path);
 const text = new TextDecoder('latin1').decode(good);
 for (const [what, bytes, says] of [
