@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heatmap.c - see heatmap.h. Tests: tests/cli/test_train.py */
+/* heatmap.c - see heatmap.h. Tests: tests/cli/test_attend.py */
 #include "shared/heatmap.h"
 
 #include "shared/out.h"
@@ -45,7 +45,7 @@ static void print_cell(double weight, int width) {
 }
 
 /* Cells after the last visible one are left out, so that no line ends in spaces. */
-static int64_t last_shown(const double *row, int64_t n) {
+static int64_t last_shown(const float *row, int64_t n) {
     while (n > 0 && row[n - 1] == 0) n--;
     return n;
 }
@@ -54,12 +54,12 @@ void heatmap_print(const heatmap *map) {
     const int width = 2 + LABEL + WIDE * map->n <= SCREEN ? WIDE : NARROW;
     print_head(map, width);
     for (int64_t i = 0; i < map->n; i++) {
-        const double *row = map->weights + i * map->n;
+        const float *row = map->weights + i * map->n;
         const bool marked = map->marked >> i & 1;
-        printf("%s%s %-*.*s%s", marked ? ">" : " ", out_begin(stdout, marked ? OUT_BOLD : OUT_DIM),
-               LABEL, LABEL, map->word[i], out_begin(stdout, OUT_PLAIN));
         const int64_t end = last_shown(row, map->n);
-        for (int64_t j = 0; j < end; j++) print_cell(row[j], width);
+        printf("%s%s %-*.*s%s", marked ? ">" : " ", out_begin(stdout, marked ? OUT_BOLD : OUT_DIM),
+               end > 0 ? LABEL : 0, LABEL, map->word[i], out_begin(stdout, OUT_PLAIN));
+        for (int64_t j = 0; j < end; j++) print_cell((double)row[j], width);
         printf("\n");
     }
 }

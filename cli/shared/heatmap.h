@@ -9,7 +9,7 @@
 typedef struct heatmap {
     int64_t n;
     const char *const *word; /* (n) */
-    const double *weights;   /* (n, n) rows are queries; 0 .. 1 */
+    const float *weights;    /* (n, n) rows are queries; 0 .. 1 */
     uint64_t marked;         /* bit i: row i is set off */
 } heatmap;
 

@@ -1,22 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* train_report.c - what a training run ended with, for people and as JSON.
  * Tests: tests/cli/test_train.py */
-#include "train/look.h"
+#include "attend/attend.h"
 #include "train/train.h"
 
 #include <string.h>
 
-/* One held-out example with its questions. */
-static look_view example_view(const train_run_state *run, lab_task_example *example) {
+/* One held-out example with its questions, and a look at it. */
+typedef struct shown_example {
+    lab_task_example example;
+    const char *word[LAB_TASK_LENGTH];
+    attni_look look;
+    attend_view view;
+} shown_example;
+
+static int look_at_example(const train_run_state *run, shown_example *shown) {
     const lab_task *task = run->wish.task;
-    lab_task_draw(task, 1, 0, LAB_HELD_OUT, example);
-    return (look_view){.model = lab_trainer_model(run->trainer),
-                       .tokens = example->token,
-                       .n = task->n,
-                       .layer = run->wish.layers - 1,
-                       .head = -1,
-                       .first = task->first_question,
-                       .n_asked = task->n_questions};
+    const attni_model *model = lab_trainer_model(run->trainer);
+    attn_error error = {""};
+    lab_task_draw(task, 1, 0, LAB_HELD_OUT, &shown->example);
+    for (int i = 0; i < task->n; i++) shown->word[i] = task->words[shown->example.token[i]];
+    const attn_status status =
+        attni_model_look(model, shown->example.token, task->n, &shown->look, &error);
+    shown->view = (attend_view){.look = &shown->look,
+                                .model = model,
+                                .word = shown->word,
+                                .aggregate = ATTNI_SHOW_MEAN,
+                                .layer = run->wish.layers - 1,
+                                .first = task->first_question,
+                                .n_asked = task->n_questions};
+    if (status == ATTN_OK) return CLI_OK;
+    out_error("train", "%s", error.message);
+    return cli_code_of(status);
 }
 
 /* ---------------------------------------------------------------------------------------- text */
@@ -60,7 +75,6 @@ static void print_selectivity(const lab_evaluation *e) {
 
 static int print_text(const train_run_state *run) {
     const lab_evaluation *e = &run->now;
-    lab_task_example example;
     char remark[100];
     print_title(run);
     snprintf(remark, sizeof remark, "of %lld examples that training never saw: every answer right",
@@ -72,8 +86,12 @@ static int print_text(const train_run_state *run) {
                 "from the questions, everywhere");
     print_share("accuracy, hiding the rivals", e->without_rival, "from the questions, everywhere");
     printf("\n");
-    const look_view view = example_view(run, &example);
-    return look_print(&view);
+    shown_example shown;
+    int code = look_at_example(run, &shown);
+    if (code != CLI_OK) return code;
+    code = attend_print(&shown.view);
+    attni_look_free(&shown.look);
+    return code;
 }
 
 /* ---------------------------------------------------------------------------------------- JSON */
@@ -110,7 +128,9 @@ static json_t *evaluation_json(const lab_evaluation *e) {
 }
 
 static int print_json(const train_run_state *run) {
-    lab_task_example example;
+    shown_example shown;
+    const int code = look_at_example(run, &shown);
+    if (code != CLI_OK) return code;
     json_t *root = json_pack("{s:s, s:I, s:o, s:I, s:I, s:f, s:i, s:I, s:f, s:b, s:o, s:O}", "task",
                              run->wish.task->name, "seed", (json_int_t)run->wish.seed, "model",
                              model_json(run), "batch", (json_int_t)run->wish.batch, "steps",
@@ -118,13 +138,11 @@ static int print_json(const train_run_state *run) {
                              run->wish.threads, "solved_at", (json_int_t)run->solved_at, "seconds",
                              run->seconds, "interrupted", run->interrupted, "held_out",
                              evaluation_json(&run->now), "history", run->history);
-    json_t *shown = json_object();
-    const look_view view = example_view(run, &example);
-    const int code = look_json(&view, shown);
-    json_object_set_new(root, "example", shown);
-    if (code == CLI_OK) return out_json(root);
-    json_decref(root);
-    return code;
+    json_t *example = json_object();
+    attend_json_weights(&shown.view, example);
+    attni_look_free(&shown.look);
+    json_object_set_new(root, "example", example);
+    return out_json(root);
 }
 
 int train_report(const train_run_state *run, bool as_json) {

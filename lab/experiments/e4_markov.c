@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e4_markov.c - weights as a Markov chain (C-39): what is left of the start after k hops, with and
  * without a causal mask, and in attention rollout. Tests: tests/lab/test_beyond_structure.c */
+#define ATTNI_REAL_f64
 #include "core/base.h"
 #include "experiment.h"
+#include "models/rollout.h"
 #include "progress.h"
 #include "series.h"
 #include "steps/attend.h"
@@ -81,13 +83,12 @@ static attn_status walk_powers(const lab_settings *settings, lab_data *data, siz
 
 /* Layers with weights of their own and a residual each. */
 static attn_status walk_rollout(const lab_settings *settings, lab_data *data, attn_error *err) {
-    double a[CELLS], so_far[CELLS] = {0}, next[CELLS];
+    double a[CELLS], so_far[CELLS], next[CELLS];
     lab_stream stream;
     lab_stream_seed(&stream, settings->seed);
-    for (size_t i = 0; i < N; i++) so_far[i * N + i] = 1;
     for (int k = 1; k <= HOPS; k++) {
         ATTN_TRY(draw_weights(settings->ctx, &stream, false, a, err));
-        lab_rollout_layer(N, a, so_far, next);
+        ATTN_TRY(attni_rollout_layer_f64(settings->ctx, N, a, k > 1 ? so_far : NULL, next, err));
         memcpy(so_far, next, sizeof next);
         note_step(data, ROLLOUT, k, so_far);
     }

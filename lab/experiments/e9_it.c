@@ -2,14 +2,12 @@
 /* e9_it.c - E9: where attention from "it" goes. Models learn `whois` here; one is asked about two
  * sentences that differ in one adjective, head by head, and what hiding a phrase from "it" changes.
  * Touches its tables. Tests: tests/lab/test_beyond_learning.c */
-#define ATTNI_REAL_f32
 #include "experiment.h"
 #include "learning/trainer.h"
-#include "models/transformer.h"
+#include "models/look.h"
 #include "progress.h"
 #include "range.h"
 #include "series.h"
-#include "support/markov.h"
 
 #include <stdio.h>
 
@@ -90,73 +88,54 @@ static void tokens_of(const attni_model *model, size_t sentence, int32_t *tokens
     }
 }
 
-/* out (N, N): the mean of the heads of a layer. */
-static void mean_of_heads(const attni_look *look, size_t layer, double *out) {
-    for (size_t i = 0; i < N * N; i++) {
-        out[i] = 0;
-        for (size_t h = 0; h < HEADS; h++)
-            out[i] += (double)look->weights[(layer * HEADS + h) * N * N + i] / (double)HEADS;
-    }
-}
-
 /* The row of "it" in every head, and in the rollout through both layers. */
 static void put_rows(const attni_look *look, lab_table *table) {
-    double identity[N * N] = {0}, mean[N * N], one[N * N], two[N * N];
-    for (size_t i = 0; i < N; i++) identity[i * N + i] = 1;
-    mean_of_heads(look, 0, mean);
-    lab_rollout_layer(N, mean, identity, one);
-    mean_of_heads(look, 1, mean);
-    lab_rollout_layer(N, mean, one, two);
     for (size_t j = 0; j < N; j++) {
         for (size_t r = 0; r + 1 < ROWS; r++)
             *lab_cell(table, r, j) = (double)look->weights[(r * N + IT) * N + j];
-        *lab_cell(table, ROWS - 1, j) = two[IT * N + j];
+        *lab_cell(table, ROWS - 1, j) = (double)look->rollout[IT * N + j];
     }
     table->label = row_names;
 }
 
-static attn_status measure_attention(const attni_model *model, size_t sentence, lab_table *table,
-                                     attn_error *err) {
+/* A look at the sentence, in which "it" may not attend to the phrase at `hidden` in any layer (-1:
+ * to everything). */
+static attn_status look_at(const lab_settings *settings, const attni_model *model, size_t sentence,
+                           int hidden, attni_look *look, attn_error *err) {
     int32_t tokens[N];
-    attni_look look;
+    uint8_t visible[N * N];
     tokens_of(model, sentence, tokens);
-    ATTN_TRY(attni_model_look(model, tokens, N, &look, err));
+    attni_look_input in = attni_look_input_of(model, tokens, N);
+    memset(visible, 1, sizeof visible);
+    if (hidden >= 0) {
+        memset(visible + IT * N + hidden, 0, PHRASE);
+        in.visible = visible;
+    }
+    return attni_look_at(settings->ctx, model, &in, look, err);
+}
+
+static attn_status measure_attention(const lab_settings *settings, const attni_model *model,
+                                     size_t sentence, lab_table *table, attn_error *err) {
+    attni_look look;
+    ATTN_TRY(look_at(settings, model, sentence, -1, &look, err));
     put_rows(&look, table);
     attni_look_free(&look);
     return ATTN_OK;
 }
 
-/* Of the word among logits (n_words). */
-static double probability(const float *logits, int64_t n_words, int32_t word) {
-    double sum = 0;
-    for (int64_t w = 0; w < n_words; w++) sum += exp((double)logits[w] - (double)logits[word]);
-    return 1 / sum;
-}
-
-/* Answers at "it" when it may not attend to the phrase at `hidden` (-1: to everything) in any
- * layer: noun and colour of the right phrase, in percent, into cells (2). */
-static attn_status answer(attn_ctx *ctx, const attni_model *model, size_t sentence, int hidden,
-                          double *cells, attn_error *err) {
+/* Answers at "it": noun and colour of the right phrase, in percent, into cells (2). */
+static attn_status answer(const lab_settings *settings, const attni_model *model, size_t sentence,
+                          int hidden, double *cells, attn_error *err) {
+    static const int word_at[] = {2, 1}; /* noun, colour */
     int32_t tokens[N];
-    uint8_t visible[N * N];
-    attni_text text = {.B = 1, .n = N, .tokens = tokens, .first_asked = IT, .n_asked = 1};
-    attni_run run;
+    attni_look look;
+    ATTN_TRY(look_at(settings, model, sentence, hidden, &look, err));
     tokens_of(model, sentence, tokens);
-    memset(visible, 1, sizeof visible);
-    if (hidden >= 0) {
-        memset(visible + IT * N + hidden, 0, PHRASE);
-        text.visible = visible;
-    }
-    ATTN_TRY(attni_run_create_f32(&model->config, &text, &run, err));
-    const attn_status status = attni_transformer_forward_f32(ctx, &run, model->weights, &text, err);
-    if (status == ATTN_OK) {
-        const int at = phrase_at[sentence];
-        const int64_t n_words = model->config.n_words;
-        cells[0] = 100 * probability(run.value.logits, n_words, tokens[at + 2]);
-        cells[1] = 100 * probability(run.value.logits + n_words, n_words, tokens[at + 1]);
-    }
-    attni_run_free_f32(&run);
-    return status;
+    for (int slot = 0; slot < 2; slot++)
+        cells[slot] = 100 * attni_probability(attni_look_logits(&look, IT, slot), look.n_words,
+                                              tokens[phrase_at[sentence] + word_at[slot]]);
+    attni_look_free(&look);
+    return ATTN_OK;
 }
 
 static attn_status look_into(const lab_settings *settings, const attni_model *model, lab_data *data,
@@ -170,9 +149,9 @@ static attn_status look_into(const lab_settings *settings, const attni_model *mo
         return attni_fail(err, ATTN_E_MEMORY, "E9: no memory for its tables");
     for (size_t s = 0; s < SENTENCES; s++) {
         const int hidden[CONDITIONS] = {-1, phrase_at[s], phrase_at[1 - s]};
-        ATTN_TRY(measure_attention(model, s, seen[s], err));
+        ATTN_TRY(measure_attention(settings, model, s, seen[s], err));
         for (size_t c = 0; c < CONDITIONS; c++)
-            ATTN_TRY(answer(settings->ctx, model, s, hidden[c], lab_cell(answers, c, 2 * s), err));
+            ATTN_TRY(answer(settings, model, s, hidden[c], lab_cell(answers, c, 2 * s), err));
     }
     for (size_t i = 0; i < ROWS * N; i++) difference->cell[i] = seen[0]->cell[i] - seen[1]->cell[i];
     difference->label = row_names;

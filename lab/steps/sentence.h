@@ -7,7 +7,7 @@
 
 #include "steps/steps.h"
 
-enum { LAB_MOST_WORDS = 256, LAB_MOST_WIDTH = 1024 };
+enum { LAB_MOST_WORDS = 512, LAB_MOST_WIDTH = 1024 };
 
 typedef struct lab_words {
     int64_t n;

@@ -9,11 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-void lab_rollout_layer(int64_t n, const double *a, const double *so_far, double *next) {
-    lab_matrix_product(n, a, so_far, next);
-    for (int64_t i = 0; i < n * n; i++) next[i] = 0.5 * next[i] + 0.5 * so_far[i];
-}
-
 double lab_row_spread(int64_t n, const double *a) {
     double spread = 0;
     for (int64_t j = 0; j < n; j++) {

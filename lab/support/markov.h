@@ -7,8 +7,6 @@
 
 #include "attn/attn.h"
 
-/* A layer of attention rollout: next = (a + I) / 2 * so_far. The residual keeps half of a token. */
-void lab_rollout_layer(int64_t n, const double *a, const double *so_far, double *next);
 /* How far the rows are from being all the same: over the columns, the largest difference. */
 double lab_row_spread(int64_t n, const double *a);
 /* Over the rows, the largest |sum - 1|. */

@@ -47,75 +47,9 @@ int32_t attni_model_word(const attni_model *model, const char *letters, size_t n
     return similar;
 }
 
-/* -------------------------------------------------------------------------------------- a look */
-
-/* Sizes of its parts, in floats. */
-typedef struct look_sizes {
-    size_t pairs, logits, all;
-} look_sizes;
-
-static bool measure(const attni_model_config *c, int64_t n, look_sizes *s) {
-    const size_t rows = (size_t)n;
-    return attni_mul((size_t)(c->layers * c->heads), rows, &s->pairs) &&
-           attni_mul(s->pairs, rows, &s->pairs) &&
-           attni_mul(rows, (size_t)(c->slots * c->n_words), &s->logits) &&
-           attni_mul(s->pairs, 2, &s->all) && attni_add(s->all, s->logits, &s->all) &&
-           attni_mul(s->all, sizeof(float), &s->all);
-}
-
-static attn_status inspect(attn_ctx *ctx, const attni_run *run, const attni_text *text,
-                           attni_look *look, attn_error *err) {
-    const int64_t n = text->n, heads = run->config.heads;
-    for (int64_t l = 0; l < run->config.layers; l++) {
-        const attn_args args = attni_transformer_attention_f32(run, text, l);
-        const int64_t at = l * heads * n * n;
-        attn_inspection what;
-        attn_inspection_init(&what);
-        what.biased = attn_tensor_bhsd(look->scores + at, ATTN_F32, 1, heads, n, n);
-        what.weights = attn_tensor_bhsd(look->weights + at, ATTN_F32, 1, heads, n, n);
-        ATTN_TRY(attn_inspect(ctx, &args, &what, err));
-    }
-    return ATTN_OK;
-}
-
-static attn_status look_with(attn_ctx *ctx, attni_run *run, const attni_model *model,
-                             const attni_text *text, attni_look *look, attn_error *err) {
-    ATTN_TRY(attni_transformer_forward_f32(ctx, run, model->weights, text, err));
-    const attni_model_config *c = &model->config;
-    memcpy(look->logits, run->value.logits,
-           (size_t)(text->n * c->slots * c->n_words) * sizeof(float));
-    return inspect(ctx, run, text, look, err);
-}
-
-attn_status attni_model_look(const attni_model *model, const int32_t *tokens, int64_t n,
-                             attni_look *look, attn_error *err) {
-    const attni_text text = {.B = 1, .n = n, .tokens = tokens, .n_asked = n};
-    attni_run run = {0};
-    attn_ctx *ctx = NULL;
-    look_sizes sizes;
-    memset(look, 0, sizeof *look);
-    attn_status status = attn_ctx_create(NULL, &ctx, err);
-    if (status == ATTN_OK) status = attni_run_create_f32(&model->config, &text, &run, err);
-    if (status != ATTN_OK) goto done;
-    look->memory = measure(&model->config, n, &sizes) ? malloc(sizes.all) : NULL;
-    if (!look->memory) {
-        status =
-            attni_fail(err, ATTN_E_MEMORY, "model: no memory to look at %lld tokens", (long long)n);
-        goto done;
-    }
-    look->n = n;
-    look->weights = look->memory;
-    look->scores = look->weights + sizes.pairs;
-    look->logits = look->scores + sizes.pairs;
-    status = look_with(ctx, &run, model, &text, look, err);
-done:
-    if (status != ATTN_OK) attni_look_free(look);
-    attni_run_free_f32(&run);
-    attn_ctx_destroy(ctx);
-    return status;
-}
-
-void attni_look_free(attni_look *look) {
-    free(look->memory);
-    memset(look, 0, sizeof *look);
+size_t attni_model_cut(const char **text) {
+    static const char space[] = " \t\n\r";
+    *text += strspn(*text, space);
+    const size_t n = strcspn(*text, space);
+    return n > 1 && (*text)[n - 1] == '.' ? n - 1 : n;
 }

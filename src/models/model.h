@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model.h - a transformer with its words and its weights (f32), and a look at what it does with a
- * text. Tests: tests/models/test_model.c */
+/* model.h - a transformer with its words and its weights (f32). What it does with a text: look.h.
+ * Tests: tests/models/test_model.c */
 #ifndef ATTNI_MODEL_H
 #define ATTNI_MODEL_H
 
@@ -26,19 +26,9 @@ void attni_model_free(attni_model *model);
  * if there is none. */
 int32_t attni_model_word(const attni_model *model, const char *letters, size_t n);
 
-/* What a model does with one text of n tokens. */
-typedef struct attni_look {
-    int64_t n;
-    float *weights; /* (layers, heads, n, n) attention */
-    float *scores;  /* (layers, heads, n, n) before the softmax, -inf where masked */
-    float *logits;  /* (n, slots, n_words) */
-    void *memory;
-} attni_look;
-
-/* Gives a look; release with attni_look_free(). Errors: VALUE, MEMORY; *look is then empty. */
-attn_status attni_model_look(const attni_model *model, const int32_t *tokens, int64_t n,
-                             attni_look *look, attn_error *err);
-void attni_look_free(attni_look *look);
+/* Moves *text to its next word and returns the length of that; a full stop at the end of a word is a
+ * word of its own. 0 at the end of the text. */
+size_t attni_model_cut(const char **text);
 
 /* Weights as a safetensors file in memory; the metadata holds configuration, words and origin. */
 attn_status attni_model_pack_size(const attni_model *model, size_t *size, attn_error *err);

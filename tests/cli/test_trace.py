@@ -468,7 +468,7 @@ class Errors(TraceTest):
     def test_sentences(self):
         self.refused(2, "the sentence is empty", "")
         self.refused(2, "the sentence is empty", " \t ")
-        self.refused(2, "10000 words, expected at most 256", "word " * 10000)
+        self.refused(2, "10000 words, expected at most 512", "word " * 10000)
         self.refused(2, "give nothing else", "a b", "--example", "001")
         done = subprocess.run([ATTN, "trace", b"\xff\xfe"], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
         self.assertEqual((done.returncode, done.stdout), (2, b""))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""attn train and attn attend: reports, files, interruption, and what is refused. Training runs here
+"""attn train: reports, files, interruption, and what is refused. Training runs here
 are short; that the tasks are learned to their goals is tests/lab/test_trainer.c and docs/training.md."""
 import json
 import math
@@ -11,8 +11,6 @@ import subprocess
 import time
 
 from support import ATTN, CliTest, main
-
-TIRED = "The red cat sat on the blue mat because it was tired."
 
 
 def read_safetensors(path):
@@ -156,75 +154,6 @@ class Files(CliTest):
         self.assertEqual(read_safetensors(self.path("m"))[0]["steps"], str(run["steps"]))
 
 
-class Attend(CliTest):
-    def setUp(self):
-        super().setUp()
-        self.run_attn("train", "whois", "--steps", "150", "--save", "m")
-
-    def test_attention_is_drawn(self):
-        out, err = self.run_attn("attend", "m", TIRED)
-        self.assertEqual(err, "")
-        self.assertRegex(out, r"(?m)^  it -> \w+ \(\d+ %\) \w+ \(\d+ %\)$")
-        self.assertIn("layer 2, mean of 2 heads", out)
-        self.assertEqual(len([line for line in out.splitlines() if line.startswith("> it ")]), 1)
-
-    def test_json_rows_sum_to_one_and_causal_hides_what_follows(self):
-        full = self.run_json("attend", "m", TIRED)
-        causal = self.run_json("attend", "m", TIRED, "--causal")
-        self.assertEqual(" ".join(full["tokens"]), TIRED[:-1] + " .")
-        self.assertEqual(full["answers"][0]["token"], "it")
-        for view, is_causal in (full, False), (causal, True):
-            for layer in view["weights"]:
-                for head in layer:
-                    for i, row in enumerate(head):
-                        self.assertAlmostEqual(sum(row), 1, places=5)
-                        for j, weight in enumerate(row):
-                            self.assertEqual(weight == 0, is_causal and j > i)
-
-    def test_a_low_temperature_sharpens_and_a_high_one_levels(self):
-        sharp, level = (self.run_json("attend", "m", TIRED, "--temperature", t) for t in ("0.01", "1000"))
-        for head in sharp["weights"][0]:
-            self.assertGreater(sum(max(row) for row in head) / len(head), 0.9)
-        for head in level["weights"][0]:
-            self.assertLess(max(max(row) for row in head), 0.1)
-
-    def test_scales_are_temperatures_of_their_own(self):
-        model = self.run_json("attend", "m", TIRED)  # d_k is 16
-        for scale, temperature in (("model", "1"), ("sqrt", "1"), ("none", "0.25"), ("dk", "4")):
-            same = self.run_json("attend", "m", TIRED, "--temperature", temperature)["weights"]
-            self.near(self.run_json("attend", "m", TIRED, "--scale", scale)["weights"], same, 1e-5)
-        self.assertNotEqual(self.run_json("attend", "m", TIRED, "--scale", "none")["weights"], model["weights"])
-
-    def test_layer_and_head_choose(self):
-        out = self.run_attn("attend", "m", TIRED, "--layer", "1", "--head", "2")[0]
-        self.assertIn("layer 1, head 2", out)
-        weights = self.run_json("attend", "m", TIRED)["weights"][0][1][9]
-        row = next(line for line in out.splitlines() if line.startswith("> it "))
-        cells = [row[12:][i:i + 5].strip() for i in range(0, 65, 5)]
-        self.assertEqual([0 if c == "." else int(c) for c in cells], [math.floor(100 * w + 0.5) for w in weights])
-
-    def test_what_is_wrong_is_said(self):
-        def refused(*args, says, code=2):
-            out, err = self.run_attn("attend", *args, expect=code)
-            self.assertEqual(out, "")
-            self.assertIn(says, err)
-        refused(says="the model is missing")
-        refused("m", says="the sentence is missing")
-        refused("m", "", says="empty")
-        refused("m", "The cta sat", says="Did you mean cat?")
-        refused("m", " ".join(["the"] * 14), says="up to 13 words")
-        refused("m", TIRED, "--layer", "3", says="this model has 2")
-        refused("m", TIRED, "--head", "3", says="this model has 2")
-        refused("nothing", TIRED, says="nothing: cannot be read", code=3)
-        with open(self.path("bad"), "wb") as f:
-            f.write(b"\xff" * 100)
-        refused("bad", TIRED, says="not a safetensors file?", code=3)
-
-    def test_heatmaps_have_colour_on_a_terminal(self):
-        self.assertIn("\033[48;5;", self.run_attn("attend", "m", TIRED, "--color", "always")[0])
-        self.assertNotIn("\033", self.run_attn("attend", "m", TIRED)[0])
-
-
 class Usage(CliTest):
     def refused(self, *args, says):
         out, err = self.run_attn("train", *args, expect=2)
@@ -243,11 +172,9 @@ class Usage(CliTest):
         self.refused("--study", "layers", "--save", "x", says="neither")
 
     def test_help_fits_in_80_columns_and_names_every_task(self):
-        for command in "train", "attend":
-            out = self.run_attn("help", command)[0]
-            for line in out.splitlines():
-                self.assertLessEqual(len(line), 80, line)
         out = self.run_attn("help", "train")[0]
+        for line in out.splitlines():
+            self.assertLessEqual(len(line), 80, line)
         for task in "whois sense induction copy sort add".split():
             self.assertRegex(out, r"(?m)^  %s " % task)
 

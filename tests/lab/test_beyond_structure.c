@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_beyond_structure.c - experiments E1 .. E5 and what they compute with: spectra, Markov chains,
  * counted memory, the dense peer. Expected values: by hand, figures.json, SPEC, or NumPy's SVD. */
+#define ATTNI_REAL_f64
 #include "experiment.h"
+#include "models/rollout.h"
 #include "steps/attend.h"
 #include "steps/stream.h"
 #include "support/dense.h"
@@ -157,11 +159,11 @@ TEST(markov_stationary_distribution_is_the_one_on_record) {
 }
 
 TEST(rollout_of_three_layers_is_the_one_on_record) {
-    double a[CHAIN_CELLS], so_far[CHAIN_CELLS] = {0}, next[CHAIN_CELLS];
+    double a[CHAIN_CELLS], so_far[CHAIN_CELLS], next[CHAIN_CELLS];
     golden_chain(a);
-    for (int i = 0; i < CHAIN; i++) so_far[i * CHAIN + i] = 1;
     for (int layer = 0; layer < 3; layer++) {
-        lab_rollout_layer(CHAIN, a, so_far, next);
+        const double *before = layer > 0 ? so_far : NULL;
+        CHECK(attni_rollout_layer_f64(context(), CHAIN, a, before, next, NULL) == ATTN_OK);
         memcpy(so_far, next, sizeof next);
     }
     check_golden_markov("rollout3", so_far, CHAIN_CELLS);

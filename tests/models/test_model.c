@@ -3,7 +3,7 @@
  * that is no model, or a changed one, is refused. */
 #include "check.h"
 
-#include "models/model.h"
+#include "models/look.h"
 #include "models/safetensors.h"
 
 #include <stdio.h>
@@ -250,4 +250,15 @@ TEST(files_that_are_no_model_are_refused) {
     check_refused("The cat sat", "The cat  at", "words");
     check_refused("The cat sat", "The cat_sat", "words");
     check_refused("mlp.w_down", "mlp.w_dawn", "missing");
+}
+
+TEST(words_are_cut_at_spaces_and_before_a_full_stop) {
+    const char *text = " The cat\tsat..  . ";
+    static const char *const expected[] = {"The", "cat", "sat.", ".", "."};
+    for (int i = 0; i < 5; i++) {
+        const size_t n = attni_model_cut(&text);
+        CHECK_MSG(n == strlen(expected[i]) && memcmp(text, expected[i], n) == 0, "word %d", i);
+        text += n;
+    }
+    CHECK_INT(attni_model_cut(&text), 0);
 }

@@ -121,20 +121,11 @@ EXPORT(header) web_header(const void *bytes, size_t size, double file_size) {
 
 /* --------------------------------------------------------------------------------------- tokens */
 
-/* The next word of *text and its length; a full stop is a word of its own. 0 at the end. As in
- * `attn attend`. */
-static size_t next_letters(const char **text) {
-    static const char space[] = " \t\n\r";
-    *text += strspn(*text, space);
-    const size_t n = strcspn(*text, space);
-    return n > 1 && (*text)[n - 1] == '.' ? n - 1 : n;
-}
-
 /* Cuts text, which the page hands over to be written to, into words, each ended by 0, in letters. */
 static int64_t cut(const attni_model *model, const char *text, char *letters, const char **word,
                    int32_t *token) {
     int64_t n = 0;
-    for (size_t length; (length = next_letters(&text)) > 0; text += length, n++) {
+    for (size_t length; (length = attni_model_cut(&text)) > 0; text += length, n++) {
         token[n] = attni_model_word(model, text, length);
         word[n] = token[n] < 0 ? letters : model->words[token[n]];
         memcpy(letters, text, length);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+static const web_shape scalar;
+
 static struct {
     web_result *list; /* (n) */
     int32_t n, room;
@@ -13,7 +15,7 @@ static struct {
 static const size_t size_of_kind[] = {sizeof(float), sizeof(double), sizeof(int32_t), 1, 1};
 
 void web_begin(void) {
-    for (int32_t i = 0; i < results.n; i++) free(results.list[i].data);
+    for (int32_t i = 0; i < results.n; i++) free(results.list[i].owned);
     results.n = 0;
     results.is_full = false;
     web_error.message[0] = 0;
@@ -29,32 +31,50 @@ static bool grow(void) {
     return true;
 }
 
-static void *put_bytes(const char *name, web_kind kind, web_shape shape, size_t bytes) {
-    void *data = grow() ? calloc(bytes ? bytes : 1, 1) : NULL;
-    if (!data) {
+static web_result *add(const char *name, web_kind kind, const web_shape *shape, const void *data) {
+    if (!grow()) {
         results.is_full = true;
         return NULL;
     }
     web_result *result = &results.list[results.n++];
-    *result = (web_result){.name = name, .kind = kind, .rank = shape.rank, .data = data};
-    for (int i = 0; i < shape.rank; i++) result->shape[i] = (int32_t)shape.side[i];
-    return data;
+    *result = (web_result){.name = name, .kind = kind, .rank = shape->rank, .data = data};
+    for (int i = 0; i < shape->rank; i++) result->shape[i] = (int32_t)shape->side[i];
+    return result;
 }
 
-void *web_put(const char *name, web_kind kind, web_shape shape) {
+void web_put_view(const char *name, web_kind kind, const web_shape *shape, const void *data) {
+    add(name, kind, shape, data);
+}
+
+/* A result that owns its memory, which is released if it cannot be; the memory, or NULL. */
+static void *adopt(const char *name, web_kind kind, const web_shape *shape, void *memory) {
+    web_result *result = memory ? add(name, kind, shape, memory) : NULL;
+    if (result) return result->owned = memory;
+    results.is_full = true;
+    free(memory);
+    return NULL;
+}
+
+void web_keep(void *memory) { adopt("", WEB_U8, &scalar, memory); }
+
+static void *put_bytes(const char *name, web_kind kind, const web_shape *shape, size_t bytes) {
+    return adopt(name, kind, shape, calloc(bytes ? bytes : 1, 1));
+}
+
+void *web_put(const char *name, web_kind kind, const web_shape *shape) {
     size_t bytes = size_of_kind[kind];
-    for (int i = 0; i < shape.rank; i++)
-        if (!attni_mul(bytes, (size_t)shape.side[i], &bytes) || bytes > PTRDIFF_MAX) {
+    for (int i = 0; i < shape->rank; i++)
+        if (!attni_mul(bytes, (size_t)shape->side[i], &bytes) || bytes > PTRDIFF_MAX) {
             results.is_full = true;
             return NULL;
         }
     return put_bytes(name, kind, shape, bytes);
 }
 
-void *web_scratch(size_t n, size_t size) { return put_bytes("", WEB_U8, (web_shape){0}, n * size); }
+void *web_scratch(size_t n, size_t size) { return put_bytes("", WEB_U8, &scalar, n * size); }
 
 void web_put_number(const char *name, double number) {
-    double *cell = web_put(name, WEB_F64, (web_shape){0});
+    double *cell = web_put(name, WEB_F64, &scalar);
     if (cell) *cell = number;
 }
 

@@ -14,7 +14,8 @@ typedef struct web_result {
     const char *name; /* constant */
     int32_t kind, rank;
     int32_t shape[4]; /* WEB_TEXT: pieces, and the bytes of all of them, each ended by 0 */
-    void *data;
+    const void *data;
+    void *owned; /* released when the next call begins */
 } web_result;
 
 typedef struct web_shape {
@@ -23,12 +24,17 @@ typedef struct web_shape {
 } web_shape;
 
 #define WEB_SHAPE(...)                                                                             \
-    ((web_shape){.rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .side = {__VA_ARGS__}})
+    (&(web_shape){.rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),                      \
+                  .side = {__VA_ARGS__}})
 
 /* Forgets the results of the last call and its error: the first line of every exported function. */
 void web_begin(void);
 /* Memory that stays until the next call: zeroes, or NULL. */
-void *web_put(const char *name, web_kind kind, web_shape shape);
+void *web_put(const char *name, web_kind kind, const web_shape *shape);
+/* A result that lies in memory which web_keep() was given. */
+void web_put_view(const char *name, web_kind kind, const web_shape *shape, const void *data);
+/* Takes memory that is to stay until the next call; released at once if that cannot be. */
+void web_keep(void *memory);
 /* The same, not a result: n * size bytes that no caller need free. */
 void *web_scratch(size_t n, size_t size);
 void web_put_number(const char *name, double number);

@@ -116,10 +116,10 @@ EXPORT(train_step) web_train_step(void) {
     return ATTN_OK;
 }
 
-static void put_shares(const char *name, web_shape shape, const double *shares) {
+static void put_shares(const char *name, const web_shape *shape, const double *shares) {
     double *to = web_put(name, WEB_F64, shape);
     size_t n = 1;
-    for (int i = 0; i < shape.rank; i++) n *= (size_t)shape.side[i];
+    for (int i = 0; i < shape->rank; i++) n *= (size_t)shape->side[i];
     if (to) memcpy(to, shares, n * sizeof *to);
 }
 

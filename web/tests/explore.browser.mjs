@@ -1,8 +1,9 @@
 // explore.browser.mjs - the journey through Explore: what is displayed is what `attn attend` and `attn trace`
 // print, rows sum to 1, masked cells are exactly 0; pinning, comparing, bad sentences, links.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { assertDistributions, assertNear, assertNoOverflow, matrices, MODELS, native, settle, show, state } from './support.mjs';
+import { assertDistributions, assertNear, assertNoOverflow, download, matrices, MODELS, native, settle, show, state } from './support.mjs';
 
 const TIRED = 'The red cat sat on the blue mat because it was tired.';
 const DIRTY = TIRED.replace('tired', 'dirty');
@@ -76,7 +77,7 @@ export async function explore_displays_what_trace_prints({ page, base, attn }) {
     await becomes(page, weights.values[2]);
     assert.match(await page.locator('.explore .badge').first().innerText(), /random, seed 7: arithmetic, not meaning/);
     const command = await page.locator('[data-map=a] .export button').last().getAttribute('title');
-    assert.equal(command, `attn trace '${sentence}' --heads 4 --d-model 32 --seed 7 --causal --head 3 --step weights`);
+    assert.equal(command, `attn attend '${sentence}' --random --seed 7 --layer 1 --head 3 --causal`);
     for (const [mask, count] of [['window', 110], ['padding', 26]]) { // of 13 x 13: all but 2 on each side; the last 2
         await page.getByLabel('Mask').selectOption(mask);
         await settle(page);
@@ -135,7 +136,6 @@ export async function explore_switches_heads_off({ page, base }) {
     const effect = await page.locator('[data-effect]').innerText();
     assert.match(effect, /with all heads: cat 9\d %, red \d+ %\. Without: cat/);
     assert.equal((await state(page)).explore.off, '1.0,1.1');
-    assert.equal(await page.getByRole('button', { name: 'Copy as command' }).count(), 0); // no command has this
 }
 
 export async function explore_views_and_aggregates({ page, base }) {
@@ -176,24 +176,104 @@ export async function explore_says_why_and_how_much({ page, base, attn }) {
     await show(page, base, 'explore', 'explore.aggregate=head&head=1');
     const { weights } = attend(attn, TIRED);
     const product = page.locator('[data-map=product]');
-    assert.match(await product.innerText(), /“it” meets “cat”/);
+    assert.match(await product.innerText(), /Score of “it” and “cat”/);
     const rows = await product.locator('tbody tr').evaluateAll((all) => all.map((tr) => [...tr.querySelectorAll('.number')].map((n) => Number(n.textContent.replace('−', '-')))));
     const score = Number((await product.locator('tfoot b').innerText()).replace('−', '-'));
     const sum = rows.reduce((total, [, , x]) => total + x, 0) / Math.sqrt(rows.length);
     assert.ok(rows.length === 16 && Math.abs(sum - score) < 0.05, `${sum} against ${score}`);
 
     await page.getByText('The ten largest as a table').click();
+    await page.locator('.top td').first().waitFor();
     const values = await page.locator('.top td').allInnerTexts();
     const largest = weights[1][1].flat().sort((x, y) => y - x).slice(0, 10);
     assert.deepEqual(values, largest.map((x) => x.toFixed(4)));
 }
 
-/** Each scale has its command, and the command prints what is displayed. */
-export async function explore_commands_know_the_scale({ page, base, attn }) {
-    for (const scale of ['none', 'dk']) {
-        await show(page, base, 'explore', `explore.aggregate=head&layer=0&scale=${scale}`);
-        assert.match(await page.locator('[data-map=a] .export button').last().getAttribute('title'), new RegExp(`--layer 1 --head 1 --scale ${scale}$`));
-        await becomes(page, attend(attn, TIRED, '--scale', scale).weights[0][0]);
+/** What the command of a picture prints. Commands of two runs print two results. */
+async function printed(page, attn, map) {
+    const command = await page.locator(`[data-map=${map}] .export button`).last().getAttribute('title');
+    assert.match(command, /^attn attend /);
+    return command.split(' && ').map((one) =>
+        JSON.parse(execFileSync('sh', ['-c', `"$ATTN" ${one.slice(5)} --json`], { cwd: MODELS, env: { ...process.env, ATTN: attn }, encoding: 'utf8', maxBuffer: 1 << 28 })));
+}
+
+const AGGREGATES = ['head', 'mean', 'max', 'rollout', 'gradient'];
+const CHANGES = ['', 'scale=none', 'scale=dk', 'mask=causal', 'mask=window&window=1', 'mask=padding&padding=3', 'temperature=0.5',
+    'explore.off=0.1,1.0', 'mask=window&explore.off=1.1&scale=none&temperature=2&token=2'];
+const READERS = { model: 'head=1', 'random layers': 'model=random&seed=7&head=2&sentence=Time flies like an arrow, but fruit flies.' };
+
+/** Every aggregate under every mask, scale, temperature and with heads off has its command, which prints what is displayed. */
+export async function explore_commands_print_every_map({ page, base, attn }) {
+    for (const [who, reader] of Object.entries(READERS)) {
+        for (const change of CHANGES) {
+            for (const aggregate of change === '' || change.includes('token') ? AGGREGATES : ['rollout', 'gradient']) {
+                const settings = `${reader}&layer=${aggregate === 'max' ? 0 : 1}&explore.aggregate=${aggregate}${change && `&${change}`}`;
+                await show(page, base, 'explore', settings);
+                const [{ matrix }] = await printed(page, attn, 'a');
+                assertNear((await displayed(page)).values, matrix, `${who}: ${settings}`);
+            }
+        }
+    }
+}
+
+/** So have the difference of two sentences, of any length, and where both are moved. */
+export async function explore_commands_print_both_sentences({ page, base, attn }) {
+    const others = { 'head=1': ['The cat sat on the blue mat because it was dirty.', DIRTY], 'model=random&seed=3&sentence=a b c d': ['a c d e f'] };
+    for (const [reader, sentences] of Object.entries(others)) {
+        for (const compare of sentences) {
+            for (const more of ['head&mask=window', 'mean', 'rollout']) {
+                await show(page, base, 'explore', `${reader}&compare=${compare}&explore.aggregate=${more}`);
+                const [{ difference }] = await printed(page, attn, 'difference');
+                const { values, masked } = await displayed(page, /^A minus B/);
+                assert.deepEqual(masked, difference.map((row) => row.map((x) => x === null)), `${compare}, ${more}`);
+                assertNear(values, difference.map((row) => row.map((x) => x ?? 0)), `${compare}, ${more}`);
+            }
+            await view(page, 'Meaning shift');
+            await page.locator('.shift .token').first().waitFor();
+            const [both] = await printed(page, attn, 'shift');
+            await page.locator('[data-map=shift] .export summary').click();
+            const saved = JSON.parse((await download(page, page.locator('[data-map=shift] .export').getByRole('button', { name: 'JSON', exact: true }))).bytes);
+            for (const [name, { shift: [before, after] }] of [['a', both], ['b', both.compare]]) {
+                const rows = saved.filter(({ sentence }) => sentence === name);
+                assertNear(rows.map((row) => [row.before_1, row.before_2, row.after_1, row.after_2]), before.map((point, i) => [...point, ...after[i]]), `shift of ${name}`, 1e-3);
+            }
+        }
+    }
+}
+
+/** So have all heads, entropy, a product of query and key, and the gradients. */
+export async function explore_commands_print_every_other_picture({ page, base, attn }) {
+    const near = (found, expected, what) => assertNear([found], [expected], what);
+    const shownNumbers = (rows) => rows.evaluateAll((all) => all.map((tr) => [...tr.querySelectorAll('td')].map((td) => Number(td.textContent.replace('−', '-').match(/[-\d.e+]+$/)[0]))));
+    const closeTo = (x, y, what) => assert.ok(Math.abs(x - y) <= 0.006 * Math.abs(y) + 1e-12, `${what}: ${x}, expected ${y}`); // three digits are displayed
+    for (const [who, reader] of Object.entries(READERS)) {
+        await show(page, base, 'explore', `${reader}&layer=0&explore.aggregate=head&token=3&mask=window`);
+        const [{ entropy }] = await printed(page, attn, 'entropy');
+        const strip = (await matrices(page)).find(({ name }) => /^Entropy/.test(name));
+        assertNear(strip.values, entropy.flat().map((row) => row.map((nats) => nats / Math.LN2)), `${who}: entropy`);
+        const [{ product }] = await printed(page, attn, 'product');
+        const factors = await page.locator('[data-map=product] tbody tr').evaluateAll((all) => all.map((tr) => [...tr.querySelectorAll('.number')].map((n) => Number(n.textContent.replace('−', '-')))));
+        assert.equal(product.query, 3);
+        factors.forEach(([q, k], c) => assert.ok(Math.abs(q - product.q[c]) < 0.0051 && Math.abs(k - product.k[c]) < 0.0051, `${who}: product, place ${c}`));
+        const [row] = await printed(page, attn, 'row');
+        near((await displayed(page)).values[3], row.matrix[3], `${who}: row`);
+
+        await view(page, 'All heads');
+        await settle(page);
+        const [{ weights }] = await printed(page, attn, 'a');
+        assert.deepEqual([weights.length, weights[0].length], [2, who === 'model' ? 2 : 4]);
+
+        await view(page, 'Gradient');
+        await settle(page);
+        const [full, causal] = await printed(page, attn, 'positions');
+        const positions = await shownNumbers(page.locator('[data-map=positions] tbody tr'));
+        positions.forEach(([x, y], i) => {
+            closeTo(x, full.positions[i], `${who}: no mask, position ${i}`);
+            closeTo(y, causal.positions[i], `${who}: causal, position ${i}`);
+        });
+        const [{ parameters }] = await printed(page, attn, 'parameters');
+        const norms = await page.locator('[data-map=parameters] tbody tr').count();
+        assert.equal(norms, parameters.length);
     }
 }
 

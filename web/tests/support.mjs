@@ -106,10 +106,10 @@ export const state = (page) => page.evaluate(() => window.attnTest.state());
 export const native = (attn, ...args) => JSON.parse(execFileSync(attn, [...args, '--json'], { encoding: 'utf8', maxBuffer: 1 << 28 }));
 
 /** Two matrices are the same, to the tolerance. */
-export function assertNear(found, expected, what) {
+export function assertNear(found, expected, what, tolerance = TOLERANCE) {
     assert.deepEqual([found.length, found[0]?.length], [expected.length, expected[0].length], `${what}: shape`);
     found.forEach((row, r) => row.forEach((x, c) =>
-        assert.ok(Math.abs(x - expected[r][c]) <= TOLERANCE, `${what}[${r}, ${c}]: ${x}, expected ${expected[r][c]}`)));
+        assert.ok(Math.abs(x - expected[r][c]) <= tolerance, `${what}[${r}, ${c}]: ${x}, expected ${expected[r][c]}`)));
 }
 
 /** Every row of weights sums to 1, and what is masked has exactly none. */

@@ -1,4 +1,4 @@
-// core-look.ts - models, their files, and looks: see web/engine/web_model.c and web_look*.c.
+// core-look.ts - models, their files, and looks: see web/engine/web_model.c and web_look.c.
 import { type Module, type Results } from './module';
 import { MASKS, SCALES, type FileHeader, type Look as LookFound, type LookInput, type ModelInfo, type Scale, type Tensor } from './types';
 
@@ -41,9 +41,10 @@ function answersOf(r: Results, words: string[]): LookFound['answers'] {
 }
 
 function gradientOf(r: Results, names: string[]): LookFound['gradient'] {
-    const norms = r.tensor('parameter_norms').data;
+    const norms = r.tensor('by_parameter').data;
     return {
         weighted: r.tensor('weighted'),
+        weightedMean: r.tensor('weighted_mean'),
         byPosition: r.tensor('by_position'),
         byParameter: names.map((name, i) => ({ name, norm: norms[i]! })),
     };
@@ -56,6 +57,8 @@ function found(r: Results, n: number, answers: LookFound['answers'], names: stri
         scores: r.tensor('scores'),
         visible: r.bytes('visible'),
         entropy: r.tensor('entropy'),
+        mean: r.tensor('mean'),
+        largest: r.tensor('largest'),
         rollout: r.tensor('rollout'),
         answers,
         q: r.tensor('q'),

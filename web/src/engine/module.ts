@@ -71,7 +71,7 @@ export class Results {
     }
 }
 
-const RESULT_BYTES = 32; // name, kind, rank, four sides, address
+const RESULT_BYTES = 36; // name, kind, rank, four sides, address, and what is to be released
 const TEXT = 4;
 const KINDS = [Float32Array, Float64Array, Int32Array, Uint8Array] as const;
 

@@ -115,6 +115,8 @@ export interface Look {
     scores: Tensor; // (layers, heads, n, n) before softmax
     visible: Uint8Array; // (n, n) 0: masked
     entropy: Tensor; // (layers, heads, n) nats
+    mean: Tensor; // (layers, n, n) of the weights over the heads
+    largest: Tensor; // (layers, n, n) alike
     rollout: Tensor; // (n, n) of 0.5 A + 0.5 I, mean over heads
     answers: { word: string; probability: number }[][][]; // (n)(slots) best five
     q: Tensor; // (layers, heads, n, d_k)
@@ -123,6 +125,7 @@ export interface Look {
     gradient?: {
         /** (layers, heads, n, n) weights times what they do for the answer, where that is positive. */
         weighted: Tensor;
+        weightedMean: Tensor; // (layers, n, n) over the heads
         byPosition: Tensor; // (n) norm of dL/dx
         byParameter: { name: string; norm: number }[];
     };

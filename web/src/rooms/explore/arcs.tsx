@@ -23,7 +23,7 @@ interface ArcsProps {
     focus: number;
     title: string;
     id: string;
-    command: string | undefined;
+    command: string;
     from: Provenance;
     onPin: (row: number) => void;
     onHover: (row: number) => void;

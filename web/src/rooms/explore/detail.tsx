@@ -82,7 +82,7 @@ export function Product({ scene, focus, column: hovered }: { scene: Scene; focus
             <h3>{factors.of}</h3>
             <p class="quiet">{t.explore.headName(layer, head)}. {isMasked ? t.explore.productMasked : t.explore.productAbout}</p>
             <FactorTable f={factors} end={t.explore.productEnd} decimals={2} />
-            <Foot from={scene.found.reader.from} name="attention-product" table={() => ({
+            <Foot from={scene.found.reader.from} name="attention-product" command={commandFor(scene, 'a', { show: 'product', at: focus, key: column })} table={() => ({
                 columns: ['place', 'q', 'k'],
                 rows: factors.a.map((x, i) => [i + 1, x, factors.b[i]!]),
             })} />
@@ -128,7 +128,7 @@ export function EntropyStrip({ scene, state, dark }: { scene: Scene; state: Stat
             <h3>{t.explore.entropy}</h3>
             <p class="quiet">{t.explore.entropyAbout(Math.log2(look.n))}</p>
             {useMemo(() => <Heatmap {...map} />, [map])}
-            <Foot from={scene.found.reader.from} name="attention-entropy" picture={() => heatmapDrawing(map)} table={() => ({
+            <Foot from={scene.found.reader.from} name="attention-entropy" picture={() => heatmapDrawing(map)} command={commandFor(scene, 'a', { show: 'entropy' })} table={() => ({
                 columns: ['head', ...words.map((word, i) => `${i} ${word}`)],
                 rows: map.rows.map((name, r) => [name, ...rowOf(map.cell, look.n, r)]),
             })} />

@@ -6,7 +6,7 @@ import { Foot } from '../../ui/foot';
 import { Bars } from './bars';
 import { answerAt } from './look';
 import { largest } from './numbers';
-import type { ViewProps } from './scene';
+import { commandFor, type ViewProps } from './scene';
 
 const number = (x: number) => (x === 0 ? '0' : x >= 0.001 && x < 1000 ? x.toPrecision(3) : x.toExponential(1));
 
@@ -21,7 +21,9 @@ export function GradientView({ scene, state }: ViewProps) {
     const isCausal = reader.info?.causal ?? false;
     const series = isCausal ? [causal] : [full, causal];
     const bars = a.words.map((name, i) => ({ name, values: series.map((one) => one.byPosition.data[i]!) }));
-    const norms = (scene.found.settings.mask === 'causal' ? causal : full).byParameter;
+    const mask = scene.found.settings.mask === 'causal' ? 'causal' : 'none';
+    const norms = (mask === 'causal' ? causal : full).byParameter;
+    const positionsOf = (under: 'none' | 'causal') => commandFor(scene, 'a', { show: 'positions', at, mask: under });
     const isKeyBias = (name: string) => name.endsWith('b_k');
     return (
         <>
@@ -34,7 +36,8 @@ export function GradientView({ scene, state }: ViewProps) {
                             max={series.map((one) => largest(one.byPosition.data))} picture={positions} />
                     </div>
                     <p class="quiet">{isCausal ? t.explore.causalItself : t.explore.causalNote(a.words[at]!)}</p>
-                    <Foot from={reader.from} name="gradient-positions" picture={() => positions.current} table={() => ({
+                    <Foot from={reader.from} name="gradient-positions" picture={() => positions.current}
+                        command={isCausal ? positionsOf('none') : `${positionsOf('none')} && ${positionsOf('causal')}`} table={() => ({
                         columns: ['position', 'word', 'full', 'causal'],
                         rows: a.words.map((word, i) => [i, word, full.byPosition.data[i]!, causal.byPosition.data[i]!]),
                     })} />
@@ -46,7 +49,7 @@ export function GradientView({ scene, state }: ViewProps) {
                             bars={norms.map(({ name, norm }) => ({ name, values: [norm], ...(isKeyBias(name) ? { note: t.explore.keyBias } : {}) }))} />
                     </div>
                     {norms.some(({ name }) => isKeyBias(name)) && <p class="quiet">{t.explore.keyBiasWhy}</p>}
-                    <Foot from={reader.from} name="gradient-parameters" picture={() => parameters.current}
+                    <Foot from={reader.from} name="gradient-parameters" picture={() => parameters.current} command={commandFor(scene, 'a', { show: 'parameters', at, mask })}
                         table={() => ({ columns: ['parameter', 'norm'], rows: norms.map(({ name, norm }) => [name, norm]) })} />
                 </figure>
             </div>

@@ -10,7 +10,7 @@ import { type HeatmapProps, type Layout, paintCells, paintHatching, paintMarks }
 import { useWidth } from '../../ui/hooks';
 import type { Side } from './look';
 import { Legend } from './map';
-import type { ViewProps } from './scene';
+import { commandFor, type ViewProps } from './scene';
 
 const GAP = 10;
 const NAME = 20; // pixels above a head
@@ -24,6 +24,7 @@ interface HeadsProps {
     from: Provenance;
     title: string;
     id: string;
+    command: string;
 }
 
 function mapOf({ side, state, focus }: HeadsProps, at: number): HeatmapProps {
@@ -86,7 +87,7 @@ function Heads(p: HeadsProps) {
                 ))}
             </div>
             <Legend kind="weights" state={p.state} max={undefined} hasMasked={p.side.look.visible.includes(0)} />
-            <Foot from={p.from} name={`attention-heads-${p.id}`} picture={() => drawing} table={() => ({
+            <Foot from={p.from} name={`attention-heads-${p.id}`} picture={() => drawing} command={p.command} table={() => ({
                 columns: ['layer', 'head', 'query', 'key', 'weight'],
                 rows: Array.from(weights.data, (w, at) => {
                     const h = Math.floor(at / (n * n));
@@ -105,8 +106,8 @@ export function HeadsView({ scene, state, focus }: ViewProps) {
     return (
         <>
             <p class="quiet">{t.explore.headsAbout}</p>
-            <Heads {...shared} id="a" side={a} title={title('A', a)} focus={focus} />
-            {b && <Heads {...shared} id="b" side={b} title={title('B', b)} focus={focusB} />}
+            <Heads {...shared} id="a" side={a} title={title('A', a)} focus={focus} command={commandFor(scene, 'a', { show: 'heads' })} />
+            {b && <Heads {...shared} id="b" side={b} title={title('B', b)} focus={focusB} command={commandFor(scene, 'b', { show: 'heads' })} />}
         </>
     );
 }

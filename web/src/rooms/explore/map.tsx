@@ -82,7 +82,7 @@ function Top({ map: { rows, columns, cell, visible } }: { map: HeatmapProps }) {
     );
 }
 
-function Figure(p: { id: string; title: string; map: HeatmapProps; state: State; from: Provenance; command: string | undefined }) {
+function Figure(p: { id: string; title: string; map: HeatmapProps; state: State; from: Provenance; command: string }) {
     const last = useRef(p.map);
     last.current = p.map;
     const hasMasked = !!p.map.visible && Array.prototype.includes.call(p.map.visible, 0);
@@ -152,7 +152,7 @@ export function MapView(p: ViewProps) {
                 <>
                     <Figure {...figure} id="b" title={`B: ${b.words.join(' ')}`} command={commandFor(scene, 'b')}
                         map={{ ...mapOf(p, b, scene.b!, scene.pairs!.find(([i]) => i === p.focus)?.[1] ?? -1, t.explore.mapLabelB), ...events(toA(1)), ...size }} />
-                    <Figure {...figure} id="difference" title={t.explore.difference} command={undefined} map={{ ...differenceMap(p, scene), ...events(toA(0)) }} />
+                    <Figure {...figure} id="difference" title={t.explore.difference} command={commandFor(scene, 'a', { compare: scene.found.settings.compare })} map={{ ...differenceMap(p, scene), ...events(toA(0)) }} />
                 </>
             )}
         </div>

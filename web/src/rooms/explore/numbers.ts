@@ -1,5 +1,6 @@
-// numbers.ts - the matrix in sight: a head, or what is made of several. All of it from the engine's
-// weights; here they are only picked, averaged over heads and put beside each other.
+// numbers.ts - the matrix in sight: a head, or what the engine made of several. Here they are only picked
+// and put beside each other.
+import type { Tensor } from '../../engine/types';
 import type { Range, State } from '../../state/state';
 import { answerAt, type Found, headsOff, type Side } from './look';
 import type { Pair } from './words';
@@ -25,19 +26,6 @@ export interface Matrix {
     max: number | undefined; // of the scale, if not 1
 }
 
-const heads = (data: ArrayLike<number>, n: number, count: number, layer: number): ArrayLike<number>[] =>
-    Array.from({ length: count }, (_, h) => (data as Float32Array).subarray((layer * count + h) * n * n, (layer * count + h + 1) * n * n));
-
-/** Cell by cell over the heads. */
-function combine(parts: ArrayLike<number>[], join: (a: number, b: number) => number, divisor = 1): Float32Array {
-    const out = Float32Array.from(parts[0]!);
-    for (const part of parts.slice(1)) for (let i = 0; i < out.length; i++) out[i] = join(out[i]!, part[i]!);
-    if (divisor !== 1) for (let i = 0; i < out.length; i++) out[i] = out[i]! / divisor;
-    return out;
-}
-
-const mean = (parts: ArrayLike<number>[]) => combine(parts, (a, b) => a + b, parts.length);
-
 /** The largest number, 0 of none. */
 export function largest(values: ArrayLike<number>): number {
     let most = 0;
@@ -45,21 +33,25 @@ export function largest(values: ArrayLike<number>): number {
     return most;
 }
 
+/** One matrix of several. */
+function part({ data }: Tensor, n: number, at: number): ArrayLike<number> {
+    return data.subarray(at * n * n, (at + 1) * n * n);
+}
+
 export function matrixOf({ look }: Side, c: Choice): Matrix {
-    const count = look.weights.shape[1]!;
-    const all = heads(look.weights.data, look.n, count, c.layer);
+    const { n } = look;
     const share = { visible: look.visible, isShare: true, max: undefined };
     switch (c.aggregate) {
         case 'head':
-            return { ...share, cell: all[c.head]! };
+            return { ...share, cell: part(look.weights, n, c.layer * look.weights.shape[1]! + c.head) };
         case 'mean':
-            return { ...share, cell: mean(all) };
+            return { ...share, cell: part(look.mean, n, c.layer) };
         case 'max':
-            return { ...share, cell: combine(all, Math.max), isShare: false };
+            return { ...share, cell: part(look.largest, n, c.layer), isShare: false };
         case 'rollout': // reaches beyond a window from layer to layer
             return { ...share, cell: look.rollout.data, visible: undefined };
         case 'gradient': {
-            const cell = mean(heads(look.gradient!.weighted.data, look.n, count, c.layer));
+            const cell = part(look.gradient!.weightedMean, n, c.layer);
             return { ...share, cell, isShare: false, max: largest(cell) || 1 };
         }
     }

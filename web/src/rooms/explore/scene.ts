@@ -2,8 +2,8 @@
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
-import { commandOf } from './command';
-import type { Found } from './look';
+import { commandOf, type Picture } from './command';
+import { answerAt, type Found } from './look';
 import { type Choice, type Matrix, matrixOf } from './numbers';
 import { align, type Pair } from './words';
 
@@ -35,9 +35,12 @@ export function sceneOf(found: Found, choice: Choice): Scene {
     };
 }
 
-export function commandFor(scene: Scene, side: 'a' | 'b'): string | undefined {
-    const { settings } = scene.found;
-    return commandOf(scene.found, scene.choice, side === 'a' ? settings.sentence : settings.compare);
+/** The command of a picture of one sentence: the map, unless it says what else. */
+export function commandFor(scene: Scene, side: 'a' | 'b', picture: Partial<Picture> = {}): string {
+    const { settings, ...found } = scene.found;
+    const { asked, look } = found[side]!;
+    const at = answerAt(settings.gradientAt ?? -1, asked, look.n);
+    return commandOf(scene.found, side === 'a' ? settings.sentence : settings.compare, { show: 'map', choice: scene.choice, at, ...picture });
 }
 
 export function pin(token: number): void {

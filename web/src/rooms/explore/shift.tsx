@@ -6,7 +6,7 @@ import * as t from '../../text/en';
 import { Foot } from '../../ui/foot';
 import { useWidth } from '../../ui/hooks';
 import type { Side } from './look';
-import { pin, type ViewProps } from './scene';
+import { commandFor, pin, type ViewProps } from './scene';
 
 const MOST_NAMES = 64;
 const MARGIN = 48;
@@ -104,7 +104,7 @@ export function ShiftView({ scene, focus }: ViewProps) {
                     ))}
                 </svg>
             </div>
-            <Foot from={reader.from} name="meaning-shift" picture={() => picture.current} table={() => ({
+            <Foot from={reader.from} name="meaning-shift" picture={() => picture.current} command={commandFor(scene, 'a', { show: 'shift', compare: scene.found.settings.compare })} table={() => ({
                 columns: ['sentence', 'token', 'word', 'before_1', 'before_2', 'after_1', 'after_2'],
                 rows: arrows.map(({ name, index, word, side }, i) => {
                     const before = side === a ? i : i + a.look.n;

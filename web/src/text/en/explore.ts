@@ -118,7 +118,7 @@ export const explore = {
     keyBiasWhy:
         'The bias of the keys, b_k, adds the same number to every score of a row, and softmax does not change by that: its gradient is 0, but for rounding.',
     rowTitle: (word: string) => `“${word}” looks at`,
-    product: (query: string, key: string) => `Why “${query}” meets “${key}”: query times key`,
+    product: (query: string, key: string) => `Score of “${query}” and “${key}”: query times key`,
     productAbout: 'Its score, place by place. Point at another cell to see that one.',
     productMasked: 'Masked: the weight is 0 whatever the score.',
     productEnd: 'sum, scaled: the score',

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_shift.c - principal components, the first two: power iteration on the covariance, the second
- * with the first taken out. An axis has the sign of its part along the one it starts from. The covariance
- * is formed once for an axis: a round then costs d^2 and not n d. */
-#include "web_look.h"
+/* principal.c - see principal.h. Power iteration on the covariance, the second axis with the first
+ * taken out. An axis has the sign of its part along the one it starts from. The covariance is formed
+ * once for an axis: a round then costs d^2 and not n d. */
+#include "steps/principal.h"
+
+#include "core/base.h"
+
+#include <stdlib.h>
 
 enum { ROUNDS = 300 };
 
@@ -54,13 +58,9 @@ static void find_axis(const double *covariance, int64_t d, double *axis, double 
     }
 }
 
-/* points (n, 2) of rows (n, d) on the first two principal axes of them. */
-EXPORT(principal) web_principal(const float *rows, double n_rows, double width) {
-    const int64_t n = (int64_t)n_rows, d = (int64_t)width;
-    web_begin();
-    float *points = web_put("points", WEB_F32, WEB_SHAPE(n, 2));
-    double *centred = web_scratch((size_t)((n + 2 + d) * d), sizeof *centred);
-    ATTN_TRY(web_result_status());
+attn_status lab_principal(int64_t n, int64_t d, const float *rows, float *points, attn_error *err) {
+    double *centred = calloc((size_t)((n + 2 + d) * d), sizeof *centred);
+    if (!centred) return attni_fail(err, ATTN_E_MEMORY, "out of memory for principal axes");
     double *axis = centred + n * d, *next = axis + d, *covariance = next + d;
     centre(rows, n, d, centred);
     for (int which = 0; which < 2; which++) {
@@ -73,5 +73,6 @@ EXPORT(principal) web_principal(const float *rows, double n_rows, double width) 
             for (int64_t c = 0; c < d; c++) row[c] -= along * axis[c]; /* takes it out */
         }
     }
+    free(centred);
     return ATTN_OK;
 }
