@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_report.c - says what `attn run` did: the output as tables, a summary in JSON, or one line
  * on a terminal when files were written. Tests: tests/cli/test_run.py, tests/cli/test_cli.py */
+#include "core/hash.h"
 #include "run/run.h"
 #include "shared/table.h"
 
@@ -12,10 +13,8 @@ enum { MOST_HEADS = 8 };
 /* FNV-1a over the element bytes of out as a file has them: equal checksums, equal bits. */
 static void checksum(const run_job *job, char text[32]) {
     const npy_array *out = &job->view[VIEW_OUT].array;
-    const unsigned char *bytes = out->data;
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < out->count * (size_t)out->item_size; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    const size_t bytes = out->count * (size_t)out->item_size;
+    const uint64_t hash = attni_fnv1a(ATTNI_FNV1A_BEGIN, out->data, bytes);
     snprintf(text, 32, "fnv1a64:%016llx", (unsigned long long)hash);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* task_symbols.c - tasks in symbols, each a decoder that says what comes next: induction, copy,
  * sort, add. Called through lab_tasks. Tests: tests/lab/test_task.c */
+#include "core/hash.h"
 #include "learning/task_dice.h"
 
 #define LETTERS                                                                                    \
@@ -10,10 +11,13 @@
 
 static uint64_t up_to(int token) { return ((uint64_t)2 << token) - 1; } /* tokens 0 .. token */
 
-/* The tokens as one number, mixed (FNV-1a), to tell examples apart. */
+/* The tokens, which are below 256, as one number that tells examples apart. */
 static uint64_t mix(const int32_t *tokens, int n) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (int i = 0; i < n; i++) hash = (hash ^ (uint64_t)tokens[i]) * 0x100000001b3u;
+    uint64_t hash = ATTNI_FNV1A_BEGIN;
+    for (int i = 0; i < n; i++) {
+        const uint8_t token = (uint8_t)tokens[i];
+        hash = attni_fnv1a(hash, &token, sizeof token);
+    }
     return hash;
 }
 

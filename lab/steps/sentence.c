@@ -3,6 +3,7 @@
 #include "steps/sentence.h"
 
 #include "core/base.h"
+#include "core/hash.h"
 #include "steps/stream.h"
 
 #include <stdlib.h>
@@ -62,11 +63,9 @@ static void draw(lab_stream *stream, int64_t n, double factor, double *x) {
     for (int64_t i = 0; i < n; i++) x[i] = round(100 * x[i]) / 100 + 0.0; /* no -0 */
 }
 
-/* FNV-1a of the letters, begun from the seed. */
+/* A hash of the letters, begun from the seed. */
 static uint32_t hash(const char *word, uint32_t seed) {
-    uint32_t h = 2166136261u ^ (seed * 2654435761u);
-    for (; *word; word++) h = (h ^ (unsigned char)*word) * 16777619u;
-    return h;
+    return attni_fnv1a_32(ATTNI_FNV1A_32_BEGIN ^ (seed * 2654435761u), word, strlen(word));
 }
 
 static void embed(const lab_words *words, uint32_t seed, int64_t d_model, double *x) {

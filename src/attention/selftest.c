@@ -4,6 +4,7 @@
  * Uses the public interface only.
  * Test: tests/attention/test_selftest.c; run natively, under qemu and in node. */
 #include "core/dtype.h"
+#include "core/hash.h"
 #include "core/rng.h"
 #include "kernels/kernels.h"
 
@@ -178,16 +179,9 @@ static void check_against_oracle(tester *t, attn_dtype dtype) {
 
 /* ------------------------------------------------------------------------------ bits */
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t n) {
-    const uint8_t *bytes = data;
-    for (size_t i = 0; i < n; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u; /* FNV-1a */
-    return hash;
-}
-
 static uint64_t hash_results(const test_data *d, attn_dtype dtype) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    hash = hash_bytes(hash, d->out, OUT_SIZE * attn_dtype_size(dtype));
-    return hash_bytes(hash, d->lse, LSE_SIZE * attn_dtype_size(lse_dtype(dtype)));
+    const uint64_t hash = attni_fnv1a(ATTNI_FNV1A_BEGIN, d->out, OUT_SIZE * attn_dtype_size(dtype));
+    return attni_fnv1a(hash, d->lse, LSE_SIZE * attn_dtype_size(lse_dtype(dtype)));
 }
 
 /* The hash of one fixed problem, with every option on, is the same on every machine of a class. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_core.c - src/core without the pool: size arithmetic, half types, Philox, logarithm, names.
+/* test_core.c - src/core without the pool: size arithmetic, half types, Philox, hashes, logarithm, names.
  * Expected values: arithmetic in wider integers and doubles, published vectors, libm. */
 #include "check.h"
 #include "core/base.h"
 #include "core/half.h"
+#include "core/hash.h"
 #include "core/log2.h"
 #include "core/rng.h"
 
@@ -316,6 +317,19 @@ TEST(philox_gives_the_published_vectors) {
             attni_philox4x32((uint64_t)k[1] << 32 | k[0], c[0], c[1], c[2], c[3]);
         for (int w = 0; w < 4; w++) CHECK_INT(r.word[w], known[n].want[w]);
     }
+}
+
+TEST(fnv1a_gives_the_published_vectors) {
+    CHECK(attni_fnv1a(ATTNI_FNV1A_BEGIN, "", 0) == 0xcbf29ce484222325u);
+    CHECK(attni_fnv1a(ATTNI_FNV1A_BEGIN, "a", 1) == 0xaf63dc4c8601ec8cu);
+    CHECK(attni_fnv1a(ATTNI_FNV1A_BEGIN, "foobar", 6) == 0x85944171f73967e8u);
+    CHECK(attni_fnv1a_32(ATTNI_FNV1A_32_BEGIN, "a", 1) == 0xe40c292cu);
+    CHECK(attni_fnv1a_32(ATTNI_FNV1A_32_BEGIN, "foobar", 6) == 0xbf9cf968u);
+}
+
+TEST(fnv1a_in_two_parts_is_that_of_the_whole) {
+    const uint64_t first = attni_fnv1a(ATTNI_FNV1A_BEGIN, "foo", 3);
+    CHECK(attni_fnv1a(first, "bar", 3) == attni_fnv1a(ATTNI_FNV1A_BEGIN, "foobar", 6));
 }
 
 TEST(dropout_word_of_key_j_is_word_j_mod_4_of_its_counter) {

@@ -4,6 +4,7 @@
  * function and no rounding takes part in them. */
 #include "fixed_case.h"
 
+#include "core/hash.h"
 #include "core/rng.h"
 
 #include <stdlib.h>
@@ -35,10 +36,7 @@ static void fill(const attn_tensor *t, uint64_t key) {
 }
 
 static uint64_t hash_tensor(uint64_t hash, const attn_tensor *t) {
-    const uint8_t *bytes = t->data;
-    const size_t n = count(t) * attn_dtype_size(t->dtype);
-    for (size_t i = 0; i < n; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    return hash;
+    return attni_fnv1a(hash, t->data, count(t) * attn_dtype_size(t->dtype));
 }
 
 attn_status fixed_case_hash(attn_ctx *ctx, attn_dtype dtype, uint64_t *hash) {
@@ -64,7 +62,7 @@ attn_status fixed_case_hash(attn_ctx *ctx, attn_dtype dtype, uint64_t *hash) {
     a.dropout = 0.25;
     a.seed = 7;
     if (status == ATTN_OK) status = attn_forward(ctx, &a, &out, &lse, NULL);
-    if (status == ATTN_OK) *hash = hash_tensor(hash_tensor(0xcbf29ce484222325u, &out), &lse);
+    if (status == ATTN_OK) *hash = hash_tensor(hash_tensor(ATTNI_FNV1A_BEGIN, &out), &lse);
     for (int x = 0; x < 6; x++) free(all[x]->data);
     return status;
 }
