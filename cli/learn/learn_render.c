@@ -6,20 +6,10 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 enum { CODE_INDENT = 2, MAX_INDENT = 12 };
 
-int learn_width(void) {
-    struct winsize size;
-    const char *columns = getenv("COLUMNS");
-    int width = columns ? atoi(columns) : 0;
-    if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
-    if (width <= 0) width = 80;
-    if (width < LEARN_LEAST_WIDTH) return LEARN_LEAST_WIDTH;
-    return width > LEARN_MOST_WIDTH ? LEARN_MOST_WIDTH : width;
-}
+int learn_width(void) { return out_columns(LEARN_LEAST_WIDTH, LEARN_MOST_WIDTH); }
 
 bool learn_next_line(learn_lines *lines, learn_line *line) {
     if (lines->at >= lines->end) return false;
@@ -145,7 +135,7 @@ static size_t code_that_fits(learn_line line, size_t room) {
     for (size_t n = room; n > room / 2; n--)
         if (line.at[n] == ' ' && line.at[n - 1] != ' ') return n;
     size_t n = room;
-    while (n > 1 && ((unsigned char)line.at[n] & 0xC0) == 0x80) n--; /* not inside a character */
+    while (n > 1 && !out_begins_character(line.at[n])) n--; /* not inside a character */
     return n;
 }
 

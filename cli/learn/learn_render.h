@@ -9,7 +9,7 @@
 
 enum { LEARN_LEAST_WIDTH = 40, LEARN_MOST_WIDTH = 100 };
 
-/* Columns to use: $COLUMNS, the terminal's, or 80; within the limits above. */
+/* Columns to use, as out_columns(), within the limits above. */
 int learn_width(void);
 
 /* Writes n bytes of markdown to out; no line is wider than `width`. Looks are those of standard

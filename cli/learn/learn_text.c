@@ -100,11 +100,9 @@ void learn_text_add(learn_text *text, const char *markdown, size_t n, out_look l
 
 /* ---------------------------------------------------------------------------------------- lines */
 
-static bool begins_character(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
-
 int learn_text_columns(const learn_text *text, learn_span span) {
     int columns = 0;
-    for (size_t i = span.begin; i < span.end; i++) columns += begins_character(text->byte[i]);
+    for (size_t i = span.begin; i < span.end; i++) columns += out_begins_character(text->byte[i]);
     return columns;
 }
 
@@ -114,7 +112,7 @@ bool learn_text_line(const learn_text *text, size_t *at, int width, learn_span *
     size_t i = *at, last_space = 0;
     for (int column = 0; i < text->n; i++) {
         if (text->byte[i] == ' ') last_space = i;
-        if (!begins_character(text->byte[i])) continue;
+        if (!out_begins_character(text->byte[i])) continue;
         if (column == width) break;
         column++;
     }

@@ -3,12 +3,14 @@
  * Touches: standard output and standard error. */
 #include "shared/out.h"
 
-#include "shared/cli.h"
+#include "core/base.h"
+#include "shared/options.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +29,15 @@ const char *out_begin(FILE *stream, out_look look) {
     static const char *const codes[] = {"\033[0m",  "\033[1m",  "\033[2m",
                                         "\033[32m", "\033[31m", "\033[36m"};
     return has_color(stream) ? codes[look] : "";
+}
+
+int out_columns(int least, int most) {
+    struct winsize size;
+    const char *told = getenv("COLUMNS");
+    int64_t columns;
+    if (!told || !cli_parse_int(told, &columns) || columns <= 0)
+        columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return (int)attni_clamp(columns > 0 ? columns : 80, least, most);
 }
 
 /* ------------------------------------------------------------------------------------ messages */

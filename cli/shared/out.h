@@ -17,6 +17,12 @@ void out_set_color(int choice);
 /* The escape sequence that begins a look on this stream; "" without colour. OUT_PLAIN ends one. */
 const char *out_begin(FILE *stream, out_look look);
 
+/* Columns of standard output: COLUMNS if it is set, else what the terminal says, else 80; at least
+ * `least` and at most `most`. */
+int out_columns(int least, int most);
+/* Whether a byte of UTF-8 begins a character, and so a column, or continues one. */
+static inline bool out_begins_character(char byte) { return ((unsigned char)byte & 0xC0) != 0x80; }
+
 /* "attn run: message" on standard error. */
 void out_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "attn run: note: message": something the user may not expect. */

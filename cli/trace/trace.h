@@ -135,7 +135,7 @@ const char *trace_truth(const trace_verdict *verdict, int j, char text[OUT_NUMBE
 /* Fills job->pick from --pick and --head; an exit code after a message. */
 int trace_take_pick(trace_job *job);
 
-/* Columns of the terminal; 80 if it is none and COLUMNS does not say. */
+/* Columns to use, as out_columns(). */
 int trace_width(void);
 /* How many columns text takes: letters, not bytes; colours take none. */
 int trace_columns(const char *text);

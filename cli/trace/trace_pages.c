@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------------------------------------- pages */
@@ -207,24 +206,12 @@ const char *trace_truth(const trace_verdict *verdict, int j, char text[OUT_NUMBE
 
 /* ------------------------------------------------------------------------------------- terminal */
 
-int trace_width(void) {
-    struct winsize size;
-    int64_t columns = 80;
-    const char *environment = getenv("COLUMNS");
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        columns = size.ws_col;
-    else if (environment && !cli_parse_int(environment, &columns))
-        columns = 80;
-    return columns < 40 ? 40 : columns > 240 ? 240 : (int)columns;
-}
-
-/* Not a later byte of a letter of several bytes (UTF-8). */
-static bool begins_letter(char byte) { return ((unsigned char)byte & 0xC0) != 0x80; }
+int trace_width(void) { return out_columns(40, 240); }
 
 int trace_clip(const char *text, int letters) {
     int bytes = 0;
     for (; text[bytes]; bytes++)
-        if (begins_letter(text[bytes]) && letters-- == 0) break;
+        if (out_begins_character(text[bytes]) && letters-- == 0) break;
     return bytes;
 }
 
@@ -235,7 +222,7 @@ int trace_columns(const char *text) {
             while (text[1] && !isalpha((unsigned char)*text)) text++;
             continue;
         }
-        columns += begins_letter(*text);
+        columns += out_begins_character(*text);
     }
     return columns;
 }

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The attn command as a stranger meets it: help, exit codes, messages, the demo, info, cost."""
+import fcntl
 import json
 import os
 import pty
 import re
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 from support import ATTN, GOLDEN, CliTest, main
@@ -269,10 +272,11 @@ class Bench(CliTest):
 class Terminal(CliTest):
     """Behaviour that depends on a terminal: a pseudo-terminal stands in for one."""
 
-    def on_terminal(self, *args, env=None, expect=0):
+    def on_terminal(self, *args, env=None, columns=80, expect=0):
         """What attn writes when all its streams are a terminal."""
         master, slave = pty.openpty()
-        environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
         environment.update({"TERM": "xterm"}, **(env or {}))
         process = subprocess.Popen([ATTN, *args], cwd=self.folder.name, env=environment,
                                    stdin=slave, stdout=slave, stderr=slave)
@@ -293,6 +297,15 @@ class Terminal(CliTest):
         self.assertNotIn("\033", self.on_terminal("run", "--demo", "--color", "never"))
         self.assertNotIn("\033", self.on_terminal("run", "--demo", env={"TERM": "dumb"}))
         self.assertIn("\033[1m", self.on_terminal("run", "--demo", "--color", "always", env={"NO_COLOR": "1"}))
+
+    def test_columns_of_the_environment_go_before_those_of_the_terminal(self):
+        plain = {"NO_COLOR": "1", "PAGER": ""}
+        for args in (["trace", "--example", "004"], ["learn", "views"]):
+            narrow, wide = (self.run_attn(*args, env={"COLUMNS": columns})[0].split("\n") for columns in ("60", "90"))
+            self.assertNotEqual(narrow, wide)
+            for columns, expected in (({}, wide), ({"COLUMNS": "60"}, narrow), ({"COLUMNS": "many"}, wide)):
+                seen = self.on_terminal(*args, env={**plain, **columns}, columns=90)
+                self.assertEqual(seen.split("\r\n"), expected, args)
 
     def test_no_colour_in_a_pipe_unless_asked(self):
         self.assertNotIn("\033", self.run_attn("run", "--demo", env={"NO_COLOR": ""})[0])
