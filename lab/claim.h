@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* claim.h - the form of a statement of the documents and its test. Two kinds share it: worked numbers
- * (SPEC c) and claims C-1 .. C-50 (SPEC b).
+ * (001-01 ..) and claims (C-1 .. C-50); docs/documents.md says where they come from.
  * Tests: tests/lab/test_claims.c */
 #ifndef LAB_CLAIM_H
 #define LAB_CLAIM_H
@@ -36,7 +36,7 @@ typedef struct lab_claim_list {
     size_t n;
 } lab_claim_list;
 
-/* In the order of SPEC. */
+/* In the order of their ids. */
 lab_claim_list lab_worked_numbers(void);
 lab_claim_list lab_claims(void);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_time.h - how the benchmarks measure: contenders take turns in one process, each is timed
  * by the clock of its thread and by the wall, and figures are ratios to the multiply-add limit
- * probed in the same run (DESIGN: a slow phase of a shared machine moves absolute times by 20
- * %). */
+ * probed in the same run, since a slow phase of a shared machine moves absolute times by 20 %. */
 #ifndef CLI_BENCH_TIME_H
 #define CLI_BENCH_TIME_H
 
@@ -35,8 +34,5 @@ void bench_probe(attn_isa isa, bool f64);
  * wall clock, for work on several threads; then one contender after the other. */
 void bench_race(const bench_contender *contenders, int n, double seconds, bool wall, attn_isa isa,
                 bool f64, bench_times *times);
-
-/* Fills an array with the same pseudo-random numbers in (-1, 1) every time. */
-void bench_fill(void *data, attn_dtype dtype, int64_t n, uint64_t seed);
 
 #endif

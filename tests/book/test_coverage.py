@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/coverage.md: every requirement is there once, with its class, and what it names exists."""
+"""docs/coverage.md: every requirement is there once, with its class, and what it names exists; and the ids of
+docs/documents.md."""
+import json
 import os
 import re
 import subprocess
@@ -8,18 +10,20 @@ import unittest
 
 from pages import ATTN, ROOT
 
-SPEC = ROOT.parent / "shared" / "SPEC.md"
-COUNTS = {"S000": 21, "S001": 46, "S002": 21, "S003": 18, "S004": 13}  # of each document
+IDS = json.loads((ROOT / "tests" / "golden" / "documents.json").read_text(encoding="utf-8"))
 ROW = re.compile(r"^\| (S00\d-\d+) \| (.+?) \| (.+?) \| (.+) \|$")
-SPEC_ROW = re.compile(r"^\| (S00\d-\d+) \| .* \| ([^|]+?) \|$")
+DOCUMENT_ROW = re.compile(r"^\| (\d{3}) \| .+ \| (S.+?) \| ?(.*) ?\|$")
 CODE = re.compile(r"`([^`]+)`")
 FOLDERS = ("docs/", "include/", "src/", "cli/", "lab/", "tests/")
 
 
+def lines_of(name):
+    return (ROOT / "docs" / name).read_text(encoding="utf-8").splitlines()
+
+
 def rows():
     """(id, what, class, where) of each line of the tables."""
-    lines = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8").splitlines()
-    return [match.groups() for match in map(ROW.match, lines) if match]
+    return [match.groups() for match in map(ROW.match, lines_of("coverage.md")) if match]
 
 
 def help_of(name):
@@ -28,15 +32,19 @@ def help_of(name):
 
 
 class Coverage(unittest.TestCase):
-    def test_every_requirement_is_listed_once_and_in_order(self):
-        expected = ["%s-%d" % (name, i) for name, count in COUNTS.items() for i in range(1, count + 1)]
-        self.assertEqual([row[0] for row in rows()], expected)
+    def test_every_requirement_is_listed_once_in_order_and_with_its_class(self):
+        self.assertEqual([(row[0], row[2]) for row in rows()], list(IDS["requirements"].items()))
 
-    @unittest.skipUnless(SPEC.exists(), "no SPEC.md beside the project")
-    def test_ids_and_classes_are_those_of_the_specification(self):
-        lines = SPEC.read_text(encoding="utf-8").splitlines()
-        expected = [match.groups() for match in map(SPEC_ROW.match, lines) if match]
-        self.assertEqual([(row[0], row[2]) for row in rows()], expected)
+    def test_documents_md_names_the_first_and_the_last_id_of_each_document(self):
+        table = [row.groups() for row in map(DOCUMENT_ROW.match, lines_of("documents.md")) if row]
+        self.assertEqual([row[0] for row in table], ["000", "001", "002", "003", "004"])
+        for name, requirements, numbers in table:
+            of_document = [i for i in IDS["requirements"] if i.startswith("S%s-" % name)]
+            self.assertEqual(requirements, "%s .. %s" % (of_document[0], of_document[-1]))
+            count = IDS["worked_numbers"].get(name)
+            self.assertEqual(numbers.strip(), "%s-01 .. %s-%02d" % (name, name, count) if count else "")
+        claims = "`%s` .. `%s`" % (IDS["claims"][0], IDS["claims"][-1])
+        self.assertIn(claims, " ".join(lines_of("documents.md")))
 
     def test_every_file_named_exists(self):
         seen = 0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_figures.c - every number of the seven figures against figures.json, `report_figures`, which
- * NumPy computed in double from the same seeds: within 1e-9 of max(1, |x|). Claims of SPEC (b) that
+ * NumPy computed in double from the same seeds: within 1e-9 of max(1, |x|). Claims of the documents that
  * the figures show: within the digits given there. */
 #include "check.h"
 #include "experiment.h"
@@ -116,7 +116,7 @@ TEST(f1_weights_and_their_summary) {
     check_fields(lab_table_named(data, "summary"), 0, fields, want);
 }
 
-TEST(f1_largest_keys_and_score_deviation) { /* SPEC (d), F1 */
+TEST(f1_largest_keys_and_score_deviation) { /* figure F1 */
     static const int key[] = {4, 4, 7, 2, 4, 6, 3, 7};
     const lab_data *data = tables_of("F1");
     if (!data) return;

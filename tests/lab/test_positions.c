@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_positions.c - experiments E6 and E7: positions and normalisers. Expected: figures.json, the
- * claims of SPEC (C-20 .. C-22, C-43), formulas. */
+ * claims C-20 .. C-22 and C-43 of the documents, formulas. */
 #include "experiment.h"
 #include "experiments/range.h"
 
