@@ -5,6 +5,7 @@
 #include "bench/bench.h"
 #include "bench/blas.h"
 #include "core/os.h"
+#include "lab/support/uniform.h"
 #include "layers/gemm.h"
 
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static bool set_up(setting *s, const product *p, const bench_options *o) {
         const size_t bytes = (size_t)sizes[i] * sizeof(float);
         s->memory[i] = attni_memory_alloc(bytes, 64); /* as tensors should be */
         if (!s->memory[i]) return false;
-        bench_fill(s->memory[i], ATTN_F32, sizes[i], (uint64_t)i + 1);
+        lab_uniform_fill(s->memory[i], ATTN_F32, sizes[i], (uint64_t)i + 1);
     }
     s->gemm = (attni_gemm){.m = p->m,
                            .n = p->n,

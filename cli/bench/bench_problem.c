@@ -5,6 +5,7 @@
 
 #include "bench/blas.h"
 #include "core/os.h"
+#include "lab/support/uniform.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ attn_tensor bench_tensor(bench_setting *s, attn_dtype dtype, int64_t heads, int6
     attni_assert(s->n_blocks < BENCH_MAX_BLOCKS);
     void *data = attni_memory_alloc(bytes, 64); /* as NumPy and PyTorch do */
     s->block[s->n_blocks++] = data;
-    if (data) bench_fill(data, dtype, count, (uint64_t)s->n_blocks);
+    if (data) lab_uniform_fill(data, dtype, count, (uint64_t)s->n_blocks);
     return attn_tensor_bhsd(data, dtype, 1, heads, n, d);
 }
 

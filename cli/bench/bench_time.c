@@ -2,12 +2,10 @@
 /* bench_time.c - see bench_time.h. */
 #include "bench/bench_time.h"
 
-#include "core/half.h"
-#include "core/rng.h"
 #include "kernels/kernels.h"
+#include "lab/steps/attend.h"
 #include "shared/out.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 static double thread_clock(void) {
@@ -31,11 +29,6 @@ double bench_peak(attn_isa isa, bool f64) {
         for (int i = 0; i < 50; i++) bench_probe(isa, f64);
     }
     return peak[isa][f64];
-}
-
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Runs per sample: long enough for the clock, short enough to be undisturbed now and then. */
@@ -96,20 +89,7 @@ void bench_race(const bench_contender *contenders, int n, double seconds, bool w
     }
     for (int c = 0; c < n; c++) {
         racer *r = &racers[c];
-        qsort(r->samples, (size_t)r->n, sizeof(double), by_value);
-        times[c] = (bench_times){.n = r->n, .best = r->samples[0], .median = r->samples[r->n / 2]};
-    }
-}
-
-void bench_fill(void *data, attn_dtype dtype, int64_t n, uint64_t seed) {
-    for (int64_t i = 0; i < n; i++) {
-        const attni_philox r = attni_philox4x32(seed, (uint32_t)i, (uint32_t)(i >> 32), 0, 0);
-        const double x = ((double)r.word[0] + 0.5) / 2147483648.0 - 1;
-        switch (dtype) {
-        case ATTN_F64: ((double *)data)[i] = x; break;
-        case ATTN_F32: ((float *)data)[i] = (float)x; break;
-        case ATTN_F16: ((uint16_t *)data)[i] = attni_f32_to_f16((float)x); break;
-        default: ((uint16_t *)data)[i] = attni_f32_to_bf16((float)x); break;
-        }
+        const double median = lab_median(r->samples, r->n); /* sorts */
+        times[c] = (bench_times){.n = r->n, .best = r->samples[0], .median = median};
     }
 }

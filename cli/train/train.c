@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { EVERY = 100 }; /* steps between evaluations */
+
 #define AT(field)      .at = offsetof(train_options, field)
 #define SIZE(from, to) .kind = CLI_INT, .value = "N", .min = (from), .max = (to)
 
@@ -165,7 +167,7 @@ static int train_once(const train_options *o, train_run_state *run) {
         (!outfile_close(&log, msg, sizeof msg) || !outfile_commit(&log, msg, sizeof msg)))
         code = file_error(o->log, msg);
     if (code == CLI_OK && o->save)
-        code = write_model(lab_trainer_model(run->trainer), &model, o->save);
+        code = write_model(lab_trainer_model(run->training.trainer), &model, o->save);
     outfile_discard(&model);
     outfile_discard(&log);
     return code;
@@ -217,16 +219,16 @@ int cmd_train(int argc, char **argv) {
     if (o.study && !named) return train_study(&o);
     const lab_task *task = lab_task_named(named ? argv[1] : "");
     if (!task || o.study) return unknown_task(named && !task ? argv[1] : "");
-    train_run_state run = {.wish = train_wish(&o, task),
-                           .stop_at = o.stop_at / 100,
-                           .every = TRAIN_EVERY,
+    train_run_state run = {.training.options = train_wish(&o, task),
+                           .training.goal = o.stop_at / 100,
+                           .training.every = EVERY,
                            .progress = o.progress,
                            .history = o.common.json ? json_array() : NULL};
     code = train_once(&o, &run);
     if (code == CLI_OK) code = train_report(&run, o.common.json);
     if (code == CLI_OK && o.save && !o.common.json) printf("\nsaved: %s\n", o.save);
-    if (code == CLI_OK && run.interrupted) code = CLI_INTERRUPTED;
+    if (code == CLI_OK && run.training.stopped) code = CLI_INTERRUPTED;
     json_decref(run.history);
-    lab_trainer_destroy(run.trainer);
+    lab_trainer_destroy(run.training.trainer);
     return code;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* train.h - what the parts of `attn train` share: options, one run from start to end, its record.
- * train.c parses and saves, train_run.c runs, train_report.c shows, study.c runs many. */
+ * train.c parses and saves, train_run.c watches, train_report.c shows, train_study.c prints studies. */
 #ifndef CLI_TRAIN_H
 #define CLI_TRAIN_H
 
-#include "lab/learning/trainer.h"
+#include "lab/learning/training.h"
 #include "shared/out.h"
 #include "shared/scale_option.h"
+
+#include <signal.h>
 
 typedef struct train_options {
     cli_common common;
@@ -27,30 +29,35 @@ typedef struct train_options {
 /* The trainer that the options ask for; threads are the machine's unless given. */
 lab_trainer_options train_wish(const train_options *o, const lab_task *task);
 
-enum { TRAIN_EVERY = 100, TRAIN_EXAMPLES = 512, TRAIN_FINAL = 2048 };
+/* How far the progress on standard error is. */
+typedef struct train_progress {
+    bool on, lines; /* lines: one for each evaluation, not redrawn */
+    bool drawn;
+    double at; /* when it was drawn last, by out_clock() */
+} train_progress;
 
-/* One run. */
+/* One run, and what is shown and written of it. */
 typedef struct train_run_state {
-    lab_trainer *trainer;
-    lab_trainer_options wish;
-    double stop_at;         /* share; 0: never */
-    int64_t every;          /* steps between evaluations */
-    FILE *log;              /* one JSON object for each step, or NULL */
-    int progress;           /* 0 on a terminal, 1 always, 2 never */
-    lab_training_step step; /* the last one */
-    lab_evaluation now;     /* the last evaluation */
-    int64_t solved_at;      /* step of the first of two evaluations in a row at stop_at; -1: none */
-    double seconds;
-    bool interrupted;
+    lab_training training;
+    FILE *log;       /* one JSON object for each step, or NULL */
+    int progress;    /* 0 on a terminal, 1 always, 2 never */
     json_t *history; /* an object for each evaluation, or NULL: not wanted */
+    double seconds;  /* until the last step */
+    /* between train_watch_begin() and train_watch_end() */
+    double begin;
+    train_progress shown;
+    struct sigaction before_int, before_term;
 } train_run_state;
 
-/* Trains until the steps are done, the goal is met twice in a row, or Ctrl-C; then judges on
- * TRAIN_FINAL examples with knock-outs. An exit code other than CLI_OK after a message. */
+/* Runs the training: progress and log on the way, Ctrl-C ends it early. An exit code other than
+ * CLI_OK after a message. */
 int train_run(train_run_state *run);
 
-/* Selectivity of the mean of the heads of the last layer: the headline. */
-double train_selectivity(const lab_evaluation *e);
+/* The same around any run of run->training: between the two it is watched, and Ctrl-C stops it. */
+void train_watch_begin(train_run_state *run);
+void train_watch_end(train_run_state *run);
+/* CLI_OK, or the exit code of this status after a message. */
+int train_code(attn_status status, const attn_error *error);
 
 /* Shows a finished run: text with one held-out example and its attention, or JSON. */
 int train_report(const train_run_state *run, bool as_json);

@@ -15,8 +15,8 @@ typedef struct shown_example {
 } shown_example;
 
 static int look_at_example(const train_run_state *run, shown_example *shown) {
-    const lab_task *task = run->wish.task;
-    const attni_model *model = lab_trainer_model(run->trainer);
+    const lab_task *task = run->training.options.task;
+    const attni_model *model = lab_trainer_model(run->training.trainer);
     attn_error error = {""};
     lab_task_draw(task, 1, 0, LAB_HELD_OUT, &shown->example);
     for (int i = 0; i < task->n; i++) shown->word[i] = task->words[shown->example.token[i]];
@@ -26,7 +26,7 @@ static int look_at_example(const train_run_state *run, shown_example *shown) {
                                 .model = model,
                                 .word = shown->word,
                                 .aggregate = ATTNI_SHOW_MEAN,
-                                .layer = run->wish.layers - 1,
+                                .layer = run->training.options.layers - 1,
                                 .first = task->first_question,
                                 .n_asked = task->n_questions};
     if (status == ATTN_OK) return CLI_OK;
@@ -37,23 +37,25 @@ static int look_at_example(const train_run_state *run, shown_example *shown) {
 /* ---------------------------------------------------------------------------------------- text */
 
 static void print_title(const train_run_state *run) {
-    const attni_model *model = lab_trainer_model(run->trainer);
+    const attni_model *model = lab_trainer_model(run->training.trainer);
     const attni_model_config *c = &model->config;
     char count[OUT_NUMBER], seconds[OUT_NUMBER];
-    printf("%s%s%s: %s\n", out_begin(stdout, OUT_BOLD), run->wish.task->name,
-           out_begin(stdout, OUT_PLAIN), run->wish.task->about);
+    printf("%s%s%s: %s\n", out_begin(stdout, OUT_BOLD), run->training.options.task->name,
+           out_begin(stdout, OUT_PLAIN), run->training.options.task->about);
     printf("%s, layers %lld, heads %lld, d %lld, d_k %lld, %s parameters, seed %llu",
            c->causal ? "decoder" : "encoder", (long long)c->layers, (long long)c->heads,
            (long long)c->d, (long long)c->d_k, out_grouped((double)model->parameters.count, count),
-           (unsigned long long)run->wish.seed);
+           (unsigned long long)run->training.options.seed);
     if (c->scale != ATTN_SCALE_AUTO) printf(", scale %.4g", c->scale);
     if (c->temperature != 1) printf(", temperature %.4g", c->temperature);
-    if (strcmp(run->wish.positions, "learned") != 0) printf(", positions %s", run->wish.positions);
+    if (strcmp(run->training.options.positions, "learned") != 0)
+        printf(", positions %s", run->training.options.positions);
     printf("\n%lld steps of %lld examples in %s, %.0f steps/s on %d thread%s%s\n\n",
-           (long long)run->step.step, (long long)run->wish.batch,
+           (long long)run->training.step.step, (long long)run->training.options.batch,
            out_seconds(run->seconds, seconds),
-           (double)run->step.step / (run->seconds > 0 ? run->seconds : 1), run->wish.threads,
-           run->wish.threads == 1 ? "" : "s", run->interrupted ? " (interrupted)" : "");
+           (double)run->training.step.step / (run->seconds > 0 ? run->seconds : 1),
+           run->training.options.threads, run->training.options.threads == 1 ? "" : "s",
+           run->training.stopped ? " (interrupted)" : "");
 }
 
 static void print_share(const char *name, double share, const char *remark) {
@@ -74,7 +76,7 @@ static void print_selectivity(const lab_evaluation *e) {
 }
 
 static int print_text(const train_run_state *run) {
-    const lab_evaluation *e = &run->now;
+    const lab_evaluation *e = &run->training.now;
     char remark[100];
     print_title(run);
     snprintf(remark, sizeof remark, "of %lld examples that training never saw: every answer right",
@@ -97,7 +99,7 @@ static int print_text(const train_run_state *run) {
 /* ---------------------------------------------------------------------------------------- JSON */
 
 static json_t *model_json(const train_run_state *run) {
-    const attni_model *model = lab_trainer_model(run->trainer);
+    const attni_model *model = lab_trainer_model(run->training.trainer);
     const attni_model_config *c = &model->config;
     json_t *root = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "layers", (json_int_t)c->layers,
                              "heads", (json_int_t)c->heads, "d", (json_int_t)c->d, "d_k",
@@ -131,13 +133,14 @@ static int print_json(const train_run_state *run) {
     shown_example shown;
     const int code = look_at_example(run, &shown);
     if (code != CLI_OK) return code;
-    json_t *root = json_pack("{s:s, s:I, s:o, s:I, s:I, s:f, s:i, s:I, s:f, s:b, s:o, s:O}", "task",
-                             run->wish.task->name, "seed", (json_int_t)run->wish.seed, "model",
-                             model_json(run), "batch", (json_int_t)run->wish.batch, "steps",
-                             (json_int_t)run->step.step, "learning_rate", run->wish.rate, "threads",
-                             run->wish.threads, "solved_at", (json_int_t)run->solved_at, "seconds",
-                             run->seconds, "interrupted", run->interrupted, "held_out",
-                             evaluation_json(&run->now), "history", run->history);
+    json_t *root = json_pack(
+        "{s:s, s:I, s:o, s:I, s:I, s:f, s:i, s:I, s:f, s:b, s:o, s:O}", "task",
+        run->training.options.task->name, "seed", (json_int_t)run->training.options.seed, "model",
+        model_json(run), "batch", (json_int_t)run->training.options.batch, "steps",
+        (json_int_t)run->training.step.step, "learning_rate", run->training.options.rate, "threads",
+        run->training.options.threads, "solved_at", (json_int_t)run->training.solved_at, "seconds",
+        run->seconds, "interrupted", run->training.stopped, "held_out",
+        evaluation_json(&run->training.now), "history", run->history);
     json_t *example = json_object();
     attend_json_weights(&shown.view, example);
     attni_look_free(&shown.look);

@@ -27,4 +27,7 @@ typedef struct lab_evaluation {
     double without_rival;      /* ... or to the rivals, in any layer; NaN if not asked for */
 } lab_evaluation;
 
+/* Selectivity of the mean of the heads of the last layer: the headline. */
+double lab_evaluation_selectivity(const lab_evaluation *e);
+
 #endif

@@ -224,3 +224,7 @@ attn_status lab_judge_run(lab_judge *judge, const lab_evaluation_wish *wish,
         .without_rival = wish->knock_out ? (double)sum.right[2] / (double)examples : NAN};
     return ATTN_OK;
 }
+
+double lab_evaluation_selectivity(const lab_evaluation *e) {
+    return e->layers > 0 ? e->head_mean[e->layers - 1] : 0;
+}

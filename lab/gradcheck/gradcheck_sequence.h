@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradcheck_sequence.h - what a check of the attention layer may vary. */
-#ifndef CLI_GRADCHECK_SEQUENCE_H
-#define CLI_GRADCHECK_SEQUENCE_H
+#ifndef LAB_GRADCHECK_SEQUENCE_H
+#define LAB_GRADCHECK_SEQUENCE_H
 
 #include "layers/mha.h"
 

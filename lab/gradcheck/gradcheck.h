@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradcheck.h - gradients against central differences, in f64. A check says how to compute outputs
  * from numbers that may be moved and what backward says about each of them; the comparison is the
- * same for all. Tests: tests/cli/test_gradcheck.c */
-#ifndef CLI_GRADCHECK_H
-#define CLI_GRADCHECK_H
+ * same for all. Tests: tests/lab/test_gradcheck.c */
+#ifndef LAB_GRADCHECK_H
+#define LAB_GRADCHECK_H
 
 #include "attn/attn.h"
 

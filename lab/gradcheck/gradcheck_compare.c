@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradcheck_compare.c - central differences beside the gradients of backward, number by number, and
- * the memory of a check. Tests: tests/cli/test_gradcheck.c */
-#include "bench/bench_time.h" /* bench_fill */
+ * the memory of a check. Tests: tests/lab/test_gradcheck.c */
 #include "core/os.h"
 #include "gradcheck/gradcheck.h"
+#include "support/uniform.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ double *grad_blank(grad_session *session, size_t n) {
 double *grad_random(grad_session *session, size_t n) {
     double *numbers = grad_blank(session, n);
     const uint64_t stream = (session->seed << 8) + (uint64_t)session->n_blocks;
-    if (numbers) bench_fill(numbers, ATTN_F64, (int64_t)n, stream);
+    if (numbers) lab_uniform_fill(numbers, ATTN_F64, (int64_t)n, stream);
     return numbers;
 }
 

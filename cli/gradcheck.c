@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gradcheck.c - `attn gradcheck`: the options, the table and the verdict. What is checked stands in
- * gradcheck_attention.c and gradcheck_layers.c, one row each. Tests:
- * tests/cli/test_cli_gradients.py */
-#include "gradcheck/gradcheck.h"
+/* gradcheck.c - `attn gradcheck`: the options, the table and the verdict. The checks are those of
+ * lab/gradcheck. Tests: tests/cli/test_cli_gradients.py */
+#include "lab/gradcheck/gradcheck.h"
 #include "shared/options.h"
 #include "shared/out.h"
 
