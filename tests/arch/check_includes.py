@@ -29,7 +29,6 @@ ALLOWED = {
     "src/dist": {"src/dist", PUBLIC},
     "lab": below("lab") | {PUBLIC},
     "cli": below("cli") | {PUBLIC},
-    "bench": below("src/models") | {"bench", PUBLIC},
     "web": below("lab") | {"web", PUBLIC},
     "python": {"python", PUBLIC},
 }

@@ -4,10 +4,11 @@
 
 check_sources.py ROOT
 Fails on: value-changing compiler flags in build files, paths of one machine, tabs in C, a C file
-without its licence line, a question to the operating system outside src/core/os.h, a room without a
-short README, a test that is named but not there, a test file over 600 lines. Warns of functions over
-60 lines.
+without its licence line, a line of C over 100 columns, a question to the operating system outside
+src/core/os.h, a room without a short README, a test or a suite that is named but not there, a test file
+over 600 lines, a decision record that was edited. Warns of functions over 60 lines.
 """
+import hashlib
 import re
 import statistics
 import sys
@@ -26,12 +27,16 @@ ONLY_SYSTEM = {"src/core/os.h", "src/core/os.c"}
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 ROOMS = [
     "src/core", "src/ref", "src/kernels", "src/kernels/simd", "src/attention", "src/layers",
-    "src/models", "src/dist", "cli", "lab", "web", "python", "tests", "bench", "docs", "tools",
-    "cmake",
+    "src/models", "src/dist", "cli", "lab", "lab/claims", "lab/experiments", "lab/gradcheck",
+    "lab/learning", "lab/plot", "lab/report", "lab/steps", "lab/support", "web", "web/engine",
+    "python", "tests", "docs", "tools", "cmake",
 ]
+RECORDS = "docs/adr"
+RECORD_HASHES = "docs/adr/SHA256SUMS"
 HEAD = re.compile(r'(?!typedef\b|extern "C")[A-Za-z_]')
 NAME = re.compile(r"\bK\((\w+)\)\(|(\w+)\(")
 README_LINES = 15
+C_COLUMNS = 100
 LONG_FUNCTION = 60
 TEST_LINES = 600
 TEST_SOURCE = {".c", ".h", ".cpp", ".py", ".mjs", ".ts"}
@@ -65,6 +70,8 @@ def c_complaints(path, text):
     for number, line in enumerate(text.splitlines(), 1):
         if "\t" in line:
             yield f"{path}:{number}: tab"
+        if len(line) > C_COLUMNS:
+            yield f"{path}:{number}: {len(line)} columns, at most {C_COLUMNS}"
 
 
 def system_complaints(path, text):
@@ -107,6 +114,22 @@ def room_complaints(root):
             yield f"{room}/README.md: {lines} lines, at most {README_LINES}"
 
 
+def record_complaints(root):
+    """Decisions are never rewritten: each record has the hash it was written with."""
+    hashes = root / RECORD_HASHES
+    lines = hashes.read_text(encoding="utf-8").splitlines() if hashes.is_file() else []
+    known = {name: digest for digest, name in (line.split() for line in lines)}
+    for path in sorted((root / RECORDS).glob("*.md")):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        expected = known.pop(path.name, None)
+        if expected is None:
+            yield f"{RECORDS}/{path.name}: a new record; add this line to {RECORD_HASHES}: {digest}  {path.name}"
+        elif digest != expected:
+            yield f"{RECORDS}/{path.name}: edited; restore it and write a new record that supersedes it"
+    for name in known:
+        yield f"{RECORDS}/{name}: a record is missing"
+
+
 def functions(text):
     """(name, lines) of each function: from a line at column 0 to the closing brace at column 0."""
     start = name = None
@@ -126,7 +149,7 @@ def functions(text):
 
 def check(root):
     root = Path(root).resolve()
-    found, lengths = list(room_complaints(root)), []
+    found, lengths = [*room_complaints(root), *record_complaints(root)], []
     for path, text in files(root):
         found += path_complaints(path, text)
         found += test_complaints(root, path, text)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The checkers themselves: each one is shown something wrong and must say so."""
+import hashlib
 import tempfile
 import unittest
 from pathlib import Path
@@ -125,7 +126,7 @@ class Includes(Tree):
 
     def test_upward_arrow_is_found(self):
         self.write("src/attention/pattern.h", "")
-        self.write("src/kernels/table.c", '#include "attention/mask.h"\n')
+        self.write("src/kernels/table.c", '#include "attention/pattern.h"\n')
         self.assertEqual(len(self.includes()), 1)
 
     def test_kernel_that_sees_the_public_header_is_found(self):
@@ -139,7 +140,7 @@ class Includes(Tree):
 
     def test_include_from_cli_is_found(self):
         self.write("cli/shared/npy.h", "")
-        self.write("bench/bench.c", '#include "cli/shared/npy.h"\n')
+        self.write("lab/study.c", '#include "cli/shared/npy.h"\n')
         self.assertEqual(len(self.includes()), 1)
 
     def test_unknown_quoted_file_is_found(self):
@@ -194,6 +195,23 @@ class Sources(Tree):
     def test_tab_in_c_is_found(self):
         self.write("src/core/pool.c", "int x;\t\n")
         self.assertEqual(len(self.sources()), 1)
+
+    def test_long_line_of_c_is_found(self):
+        self.write("src/core/pool.c", "/* %s */\n" % ("x" * 94))
+        self.assertEqual(self.sources(), [])
+        self.write("src/core/pool.c", "/* %s */\n" % ("x" * 95))
+        self.assertEqual(len(self.sources()), 1)
+
+    def test_new_edited_and_missing_records_are_found(self):
+        self.write("docs/adr/0001-a.md", "as decided\n")
+        self.assertIn("add this line", self.sources()[0])
+        digest = hashlib.sha256(b"as decided\n").hexdigest()
+        self.write("docs/adr/SHA256SUMS", f"{digest}  0001-a.md\n")
+        self.assertEqual(self.sources(), [])
+        self.write("docs/adr/0001-a.md", "as decided today\n")
+        self.assertEqual(self.sources(), ["docs/adr/0001-a.md: edited; restore it and write a new record that supersedes it"])
+        (self.root / "docs/adr/0001-a.md").unlink()
+        self.assertEqual(self.sources(), ["docs/adr/0001-a.md: a record is missing"])
 
     def test_missing_licence_line_is_found(self):
         self.write("src/core/pool.c", "int x;\n")
