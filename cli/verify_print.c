@@ -62,7 +62,7 @@ static void print_summary(const verify_result *result) {
         out_begin(stdout, OUT_PLAIN));
 }
 
-/* ------------------------------------------------------------------------------- wrapped columns */
+/* ------------------------------------------------------------------------------ wrapped columns */
 
 enum { ID = 7, STATED = 36, COMPUTED = 43, WHY = 90 };
 

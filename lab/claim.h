@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* claim.h - the form of a statement of the documents and its test. Two kinds share it: worked numbers
- * (001-01 ..) and claims (C-1 .. C-50); docs/documents.md says where they come from.
+/* claim.h - the form of a statement of the documents and its test. Two kinds share it: worked
+ * numbers (001-01 ..) and claims (C-1 .. C-50); docs/documents.md says where they come from.
  * Tests: tests/lab/test_claims.c */
 #ifndef LAB_CLAIM_H
 #define LAB_CLAIM_H

@@ -79,7 +79,7 @@ attn_status lab_study_run(const lab_study_kind *kind, uint64_t seed, lab_trainin
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------- spread */
+/* --------------------------------------------------------------------------------------- spread */
 
 lab_spread lab_study_spread(const lab_study_outcome *outcomes, int64_t n, size_t field) {
     double values[LAB_STUDY_SEEDS];

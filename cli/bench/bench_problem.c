@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_problem.c - see bench_problem.h. Tests:
- * tests/cli/test_cli.py */
+/* bench_problem.c - see bench_problem.h. Tests: tests/cli/test_cli.py */
 #include "bench/bench_problem.h"
 
 #include "bench/blas.h"

@@ -66,8 +66,9 @@ static bool has_finished(const racer *r, double seconds) {
     return r->n == BENCH_MAX_SAMPLES || (r->n >= LEAST && r->spent >= seconds);
 }
 
-/* The one that has had the least time so far, so that a slow peer does not take all of it. With several threads the first
- * finishes before the second begins: worker threads of a peer that wait busily would slow the other down. */
+/* The one that has had the least time so far, so that a slow peer does not take all of it. With
+ * several threads the first finishes before the second begins: worker threads of a peer that wait
+ * busily would slow the other down. */
 static racer *next_racer(racer *racers, int n, double seconds, bool in_turn) {
     racer *next = NULL;
     for (int c = 0; c < n; c++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* blas.h - OpenBLAS, if the machine has it, as a peer to measure against; loaded at run time, never
- * linked.
- * */
+ * linked. */
 #ifndef CLI_BLAS_H
 #define CLI_BLAS_H
 

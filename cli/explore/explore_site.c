@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explore_site.c - reads the built page and finds its files by name. Touches: the folder, while it is read. Tests: tests/cli/test_explore_site.c */
+/* explore_site.c - reads the built page and finds its files by name. Touches: the folder, while it
+ * is read. Tests: tests/cli/test_explore_site.c */
 #include "explore/explore_site.h"
 
 #include "core/base.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* learn_quiz.h - the questions of the page docs/book/12-quiz.md, which says how they are written.
- * Everything points into the page. Tests:
- * tests/book/test_learn_quiz.c */
+ * Everything points into the page. Tests: tests/book/test_learn_quiz.c */
 #ifndef CLI_LEARN_QUIZ_H
 #define CLI_LEARN_QUIZ_H
 

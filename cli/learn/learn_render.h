@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learn_render.h - a page of the book for a terminal: headings, paragraphs, lists, quotes, code
- * and tables, wrapped to a width. Tests:
- * tests/book/test_learn_render.c */
+/* learn_render.h - a page of the book for a terminal: headings, paragraphs, lists, quotes, code and
+ * tables, wrapped to a width. Tests: tests/book/test_learn_render.c */
 #ifndef CLI_LEARN_RENDER_H
 #define CLI_LEARN_RENDER_H
 

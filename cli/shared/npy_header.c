@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npy_header.c - a strict little parser for the dictionary at the head of a .npy file. It knows
- * strings, True, False and tuples of sizes, nothing else of Python. Tests:
- * tests/cli/test_npy.c (table of hostile headers), tests/fuzz/fuzz_npy.c */
+ * strings, True, False and tuples of sizes, nothing else of Python. Tests: tests/cli/test_npy.c
+ * (table of hostile headers), tests/fuzz/fuzz_npy.c */
 #include "shared/npy_header.h"
 
 #include "core/base.h"

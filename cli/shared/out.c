@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* out.c - messages, styles, numbers for people, JSON and progress.
- * Touches: standard output and standard error. */
+/* out.c - messages, styles, numbers for people, JSON and progress. Touches: standard output and
+ * standard error. */
 #include "shared/out.h"
 
 #include "core/base.h"

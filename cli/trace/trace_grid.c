@@ -17,7 +17,7 @@ void trace_put(FILE *to, const char *text, int columns, bool right) {
             right ? 0 : spaces, "");
 }
 
-/* ---------------------------------------------------------------------------------------- tables */
+/* --------------------------------------------------------------------------------------- tables */
 
 typedef struct grid {
     const trace_job *job;
@@ -168,7 +168,7 @@ static char *grid_text(const trace_job *job, lab_part part, int64_t head, int wi
     return text;
 }
 
-/* ---------------------------------------------------------------------------- tables, side by side */
+/* ------------------------------------------------------------------------- tables, side by side */
 
 typedef struct blocks {
     char *text[MOST_BLOCKS];

@@ -75,7 +75,7 @@ static void print_matrix(const trace_job *job, lab_part part, int64_t head) {
     }
 }
 
-/* ------------------------------------------------------------------------------ what documents say */
+/* --------------------------------------------------------------------------- what documents say */
 
 static void print_statement(const trace_job *job, lab_part part, const trace_verdict *v) {
     char text[OUT_NUMBER];

@@ -175,7 +175,7 @@ trace_range trace_range_of(int64_t n, int64_t most) {
     return (trace_range){n, most - last, last};
 }
 
-/* --------------------------------------------------------------------------------------- verdict */
+/* -------------------------------------------------------------------------------------- verdict */
 
 bool trace_judge(const trace_job *job, lab_part part, size_t i, trace_verdict *verdict) {
     if (!job->as_documented || i >= job->example->n_statements) return false;

@@ -44,7 +44,7 @@ int trace_take_pick(trace_job *job) {
     return CLI_OK;
 }
 
-/* ---------------------------------------------------------------------------------------- values */
+/* --------------------------------------------------------------------------------------- values */
 
 static double at_pick(const trace_job *job, lab_part part) {
     return lab_step_at(&job->steps.step[part], job->pick.head, job->pick.i, job->pick.j);
@@ -82,7 +82,7 @@ static void title_of(const trace_job *job, char text[TRACE_TEXT]) {
              (long long)job->pick.j + 1, trace_clip(key, MOST_LETTERS), key, head);
 }
 
-/* ------------------------------------------------------------------------------------------ text */
+/* ----------------------------------------------------------------------------------------- text */
 
 /* A space and a bar: filled with colour where there is some, else # for positive and - for negative
  * numbers. `width` columns, or only as many as it needs at the end of a line. */
@@ -212,7 +212,7 @@ int trace_pick_text(const trace_job *job) {
     return CLI_OK;
 }
 
-/* -------------------------------------------------------------------------------------- Markdown */
+/* ------------------------------------------------------------------------------------- Markdown */
 
 int trace_pick_markdown(const trace_job *job) {
     char title[TRACE_TEXT];

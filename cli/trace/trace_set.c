@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace_set.c - `attn trace --set`: single numbers of what is given, changed as the page changes them.
+/* trace_set.c - `attn trace --set`: single numbers of what is given, changed as the page changes
+ * them.
  * Tests: tests/cli/test_trace.py */
 #include "trace/trace.h"
 

@@ -9,7 +9,7 @@ enum { MOST_READ = 6 };
 
 static const char *look(out_look which) { return out_begin(stdout, which); }
 
-/* ----------------------------------------------------------------------------------------- words */
+/* ---------------------------------------------------------------------------------------- words */
 
 /* Broken between words, every line `indent` in. */
 static void print_wrapped(const char *text, int indent, int width) {
@@ -30,7 +30,7 @@ static void print_wrapped(const char *text, int indent, int width) {
     printf("\n");
 }
 
-/* ------------------------------------------------------------------------------ what documents say */
+/* --------------------------------------------------------------------------- what documents say */
 
 /* The numbers of the document, as printed. */
 static void put_stated(const trace_verdict *v) {

@@ -131,7 +131,7 @@ lab_trainer_options train_wish(const train_options *o, const lab_task *task) {
     return wish;
 }
 
-/* ----------------------------------------------------------------------------------------- files */
+/* ---------------------------------------------------------------------------------------- files */
 
 static int file_error(const char *path, const char *msg) {
     out_error(spec.command, "%s: %s", path, msg);
@@ -173,7 +173,7 @@ static int train_once(const train_options *o, train_run_state *run) {
     return code;
 }
 
-/* --------------------------------------------------------------------------------------- command */
+/* -------------------------------------------------------------------------------------- command */
 
 static const char *task_name(const void *arg, size_t i) {
     (void)arg;

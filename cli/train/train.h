@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* train.h - what the parts of `attn train` share: options, one run from start to end, its record.
- * train.c parses and saves, train_run.c watches, train_report.c shows, train_study.c prints studies. */
+ * train.c parses and saves, train_run.c watches, train_report.c shows, train_study.c prints
+ * studies. */
 #ifndef CLI_TRAIN_H
 #define CLI_TRAIN_H
 

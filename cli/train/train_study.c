@@ -23,7 +23,7 @@ typedef struct results {
     int n_kinds;
 } results;
 
-/* ----------------------------------------------------------------------------------------- table */
+/* ---------------------------------------------------------------------------------------- table */
 
 /* "median (min..max)" of the field at this offset, times factor. */
 static void format_spread(const lab_study_outcome *outcomes, int64_t n, size_t field, double factor,
@@ -80,7 +80,7 @@ static json_t *outcomes_json(const char *kind, const lab_study_outcome *outcomes
     return json_pack("{s:s, s:o}", "kind", kind, "runs", runs);
 }
 
-/* --------------------------------------------------------------------------------------- command */
+/* -------------------------------------------------------------------------------------- command */
 
 static int run_one(train_run_state *run, const lab_study_kind *kind, uint64_t seed,
                    lab_study_outcome *outcome) {

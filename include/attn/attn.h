@@ -380,13 +380,13 @@ ATTN_API void attn_inspection_init(attn_inspection *what);
 ATTN_API attn_status attn_inspect(attn_ctx *ctx, const attn_args *args, const attn_inspection *what,
                                   attn_error *err);
 
-/* -------------------------------------------------------------------------------------- 8 patterns */
+/* ----------------------------------------------------------------------------------- 8 patterns */
 
 /** A pattern is an immutable set of visible (query, key) pairs, n_q x n_k, kept as sorted key
  *  intervals per row, so that a masked tile costs nothing. All functions below give a new pattern
- *  (destroy with attn_pattern_destroy()), borrow their arguments, and on failure set *pattern to NULL.
- *  Memory: 16 bytes per interval and 8 per row, from malloc. Errors: NULL, VALUE (message names the
- *  argument), SHAPE (operands differ), OVERFLOW, MEMORY. */
+ *  (destroy with attn_pattern_destroy()), borrow their arguments, and on failure set *pattern to
+ *  NULL. Memory: 16 bytes per interval and 8 per row, from malloc. Errors: NULL, VALUE (message
+ *  names the argument), SHAPE (operands differ), OVERFLOW, MEMORY. */
 
 /** j <= i + offset; offset as in attn_args (ATTN_OFFSET_BOTTOM_RIGHT allowed). */
 ATTN_API attn_status attn_pattern_causal(int64_t n_q, int64_t n_k, int64_t offset,

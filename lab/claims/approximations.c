@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ----------------------------------------------------------------------------- features of a row */
+/* ---------------------------------------------------------------------------- features of a row */
 
 typedef struct feature_map {
     const lab_performer *performer; /* NULL: elu(x) + 1 */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* approximations.h - attention that is not exact, in the small and plain form in which claims about it
- * are tested. The engine never uses it. A head's q, k, v and sizes are read; scale, temperature and
- * mask are not. Tests: tests/lab/test_claims.c (golden values) */
+/* approximations.h - attention that is not exact, in the small and plain form in which claims about
+ * it are tested. The engine never uses it. A head's q, k, v and sizes are read; scale, temperature
+ * and mask are not. Tests: tests/lab/test_claims.c (golden values) */
 #ifndef LAB_APPROXIMATIONS_H
 #define LAB_APPROXIMATIONS_H
 
 #include "steps/attend.h"
 
-/* Performer: softmax(q k^T / sqrt(d)) v by m random features of x' = x d^(-1/4) that are linear in n;
- * omega (m, d). */
+/* Performer: softmax(q k^T / sqrt(d)) v by m random features of x' = x d^(-1/4) that are linear in
+ * n; omega (m, d). */
 typedef enum lab_features {
     LAB_POSITIVE, /* exp(omega x' - |x'|^2 / 2) / sqrt(m) */
     LAB_TRIG      /* exp(|x'|^2 / 2) / sqrt(m) times cos and sin of omega x' */

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* ------------------------------------------------------------------------------ memory and flops */
+/* ----------------------------------------------------------------------------- memory and flops */
 
 static attn_status memory_share(const lab_settings *settings, const lab_claim *claim,
                                 lab_outcome *outcome, attn_error *err) {
@@ -143,7 +143,7 @@ static attn_status comparisons(const lab_settings *settings, const lab_claim *cl
     return ATTN_OK;
 }
 
-/* ---------------------------------------------------------------------------------- other models */
+/* --------------------------------------------------------------------------------- other models */
 
 static attn_status longformer(const lab_settings *settings, const lab_claim *claim,
                               lab_outcome *outcome, attn_error *err) {

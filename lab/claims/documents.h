@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* documents.h - the inputs that the documents give, and the engine asked about them: scores, weights
- * and outputs of one head, softmax of a row of scores, projections.
+/* documents.h - the inputs that the documents give, and the engine asked about them: scores,
+ * weights and outputs of one head, softmax of a row of scores, projections.
  * Tests: tests/lab/test_claims.c */
 #ifndef LAB_DOCUMENTS_H
 #define LAB_DOCUMENTS_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dots.h - many dot products of random vectors, as the engine's raw scores. Tests: tests/lab/test_claims.c */
+/* dots.h - many dot products of random vectors, as the engine's raw scores. Tests:
+ * tests/lab/test_claims.c */
 #ifndef LAB_DOTS_H
 #define LAB_DOTS_H
 

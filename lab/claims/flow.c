@@ -60,7 +60,8 @@ static void judge_positions(const lab_settings *settings, const lab_claim *claim
 
 enum { MOST_POSITIONS = 32 };
 
-/* norm (n): gradient of x at each position for a random loss on the last one only; mean of draws. */
+/* norm (n): gradient of x at each position for a random loss on the last one only; mean of
+ * draws. */
 static attn_status last_position(const lab_settings *settings, lab_layer *layer, uint32_t draws,
                                  double *norm, attn_error *err) {
     const int64_t width = layer->d_model;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gradients.c - claims about gradients of one head: what scaling does to dL/dQ, the softmax Jacobian,
- * the formulas of the backward pass. Tests: tests/lab/test_claims.c */
+/* gradients.c - claims about gradients of one head: what scaling does to dL/dQ, the softmax
+ * Jacobian, the formulas of the backward pass. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "documents.h"
 #include "drawn.h"

@@ -192,7 +192,7 @@ static attn_status learn(task *t, double step, uint32_t seed, learned *result, a
     return examine(t, result, err);
 }
 
-/* -------------------------------------------------------------------------------------- the claim */
+/* ------------------------------------------------------------------------------------ the claim */
 
 /* Of all rates: the run with the smallest loss, and how many get 97 of 100 right. */
 typedef struct best {

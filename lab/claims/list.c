@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list.c - all worked numbers and all claims, each in the order of the ids: rows of the files beside
- * it, joined once and only read afterwards.
+/* list.c - all worked numbers and all claims, each in the order of the ids: rows of the files
+ * beside it, joined once and only read afterwards.
  * Tests: tests/lab/test_claims.c */
 #include "worked.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* numbers.h - worked numbers: what a document computes by hand, computed again. The stated numbers
- * are read from the words of the claim, so that what is printed is what is compared. Tests: tests/lab/test_claims.c */
+ * are read from the words of the claim, so that what is printed is what is compared. Tests:
+ * tests/lab/test_claims.c */
 #ifndef LAB_NUMBERS_H
 #define LAB_NUMBERS_H
 
@@ -35,8 +36,8 @@ typedef struct lab_numbers {
 } lab_numbers;
 
 /* The test of such a row; claim->data is a lab_numbers. Every stated number within half a unit of
- * its last digit: holds. The true digits, cut instead of rounded: holds if. Otherwise: wrong. Nothing
- * stated: measured. */
+ * its last digit: holds. The true digits, cut instead of rounded: holds if. Otherwise: wrong.
+ * Nothing stated: measured. */
 attn_status lab_numbers_test(const lab_settings *settings, const lab_claim *claim,
                              lab_outcome *outcome, attn_error *err);
 
@@ -50,8 +51,8 @@ typedef struct lab_said {
 } lab_said;
 
 /* The numbers in words: "[0.382, 1e8, 1/64, 17M, ~20]" gives five. K, M, G behind a number multiply
- * by a thousand, million, thousand million; ~ says that the zeros at its end are not digits. Returns
- * how many there are; writes at most max. */
+ * by a thousand, million, thousand million; ~ says that the zeros at its end are not digits.
+ * Returns how many there are; writes at most max. */
 size_t lab_said_numbers(const char *words, lab_said *stated, size_t max);
 
 /* How well a stated number gives the true one. */

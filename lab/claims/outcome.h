@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* outcome.h - how a test says what it found and compares it with the record. A test fills in
- * `computed`, checks its numbers with lab_expect(), says why, and ends with lab_conclude(); the data
- * of every claim begin with the verdict on record.
+ * `computed`, checks its numbers with lab_expect(), says why, and ends with lab_conclude(); the
+ * data of every claim begin with the verdict on record.
  * Tests: tests/lab/test_claims.c */
 #ifndef LAB_OUTCOME_H
 #define LAB_OUTCOME_H

@@ -156,7 +156,7 @@ static attn_status detector(const lab_settings *settings, const lab_claim *claim
     return ATTN_OK;
 }
 
-/* ---------------------------------------------------------------------------------------- outputs */
+/* -------------------------------------------------------------------------------------- outputs */
 
 static attn_status hull(const lab_settings *settings, const lab_claim *claim, lab_outcome *outcome,
                         attn_error *err) {
@@ -182,7 +182,7 @@ static attn_status hull(const lab_settings *settings, const lab_claim *claim, la
     return ATTN_OK;
 }
 
-/* ------------------------------------------------------------------------------------- the order */
+/* ------------------------------------------------------------------------------------ the order */
 
 enum { TOKENS = 8, WIDTH = 16, ALL = TOKENS * WIDTH };
 static const int shuffled[TOKENS] = {3, 0, 7, 5, 1, 6, 2, 4};

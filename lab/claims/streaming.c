@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* streaming.c - claims about computing attention in pieces: tiles, a cache of keys and values, and how
- * the time grows. Tests: tests/lab/test_claims.c */
+/* streaming.c - claims about computing attention in pieces: tiles, a cache of keys and values, and
+ * how the time grows. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "drawn.h"
 #include "outcome.h"
@@ -145,7 +145,7 @@ static attn_status tiles(const lab_settings *settings, const lab_claim *claim, l
     return ATTN_OK;
 }
 
-/* --------------------------------------------------------------------------------------- a cache */
+/* -------------------------------------------------------------------------------------- a cache */
 
 static attn_status decode(attn_ctx *ctx, lab_drawn *drawn, double *worst, attn_error *err) {
     const int64_t n = drawn->head.n_q, d = drawn->head.d_v;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* variance.c - claims about the size of dot products of random vectors, and so of scores. Tests: tests/lab/test_claims.c */
+/* variance.c - claims about the size of dot products of random vectors, and so of scores. Tests:
+ * tests/lab/test_claims.c */
 #include "core/base.h"
 #include "dots.h"
 #include "drawn.h"

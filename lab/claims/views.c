@@ -95,7 +95,7 @@ static attn_status apple(const lab_settings *settings, const lab_claim *claim, l
     return ATTN_OK;
 }
 
-/* --------------------------------------------------------------------------------- Markov chains */
+/* -------------------------------------------------------------------------------- Markov chains */
 
 enum { STATES = 6 };
 
@@ -165,7 +165,7 @@ static attn_status markov(const lab_settings *settings, const lab_claim *claim,
     return ATTN_OK;
 }
 
-/* ---------------------------------------------------------------------------- rank and positions */
+/* --------------------------------------------------------------------------- rank and positions */
 
 static void judge_rank(const lab_settings *settings, const lab_claim *claim, const lab_data *data,
                        lab_outcome *outcome) {

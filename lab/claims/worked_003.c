@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worked_003.c - the numbers of document 003, the lesson: three examples, the practice problems, and
- * what it concludes from them. Tests: tests/lab/test_claims.c */
+/* worked_003.c - the numbers of document 003, the lesson: three examples, the practice problems,
+ * and what it concludes from them. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "documents.h"
 #include "dots.h"

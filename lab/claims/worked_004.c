@@ -59,7 +59,7 @@ static attn_status output(attn_ctx *ctx, int row, double *value, attn_error *err
     return give(lab_head_output(ctx, &document.head, all, err), all, row, 2, value);
 }
 
-/* --------------------------------------------------- from what the document states a step before */
+/* -------------------------------------------------- from what the document states a step before */
 
 static attn_status stated_raw(attn_ctx *ctx, int row, double *value, attn_error *err) {
     const lab_head head = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* e1_time.c - how time grows with n (C-49): the engine without a mask, causal and with a window, and
- * a plain path that builds the n x n matrix (lab/support/dense.h). One thread, its own clock, best of
- * several runs. Tests: tests/lab/test_beyond_structure.c */
+/* e1_time.c - how time grows with n (C-49): the engine without a mask, causal and with a window,
+ * and a plain path that builds the n x n matrix (lab/support/dense.h). One thread, its own clock,
+ * best of several runs. Tests: tests/lab/test_beyond_structure.c */
 #include "core/base.h"
 #include "experiment.h"
 #include "progress.h"

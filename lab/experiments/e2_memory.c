@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* e2_memory.c - bytes held at the peak, counted: tiled against dense, forward and backward; and what
- * decoding reads, the keys and values of the cache, which grouped queries make smaller.
+/* e2_memory.c - bytes held at the peak, counted: tiled against dense, forward and backward; and
+ * what decoding reads, the keys and values of the cache, which grouped queries make smaller.
  * Tests: tests/lab/test_beyond_structure.c */
 #include "core/base.h"
 #include "experiment.h"

@@ -22,7 +22,8 @@ static const char *const jacobian_heading[] = {"d_k",           "scaled_mean",  
                                                "scaled_low",    "scaled_high",     "scaled_trials",
                                                "unscaled_mean", "unscaled_median", "unscaled_low",
                                                "unscaled_high", "unscaled_trials"};
-/* over all rows: mean, median, 10 % and 90 %; and, as in figure 4, the mean of the trials' medians */
+/* over all rows: mean, median, 10 % and 90 %; and, as in figure 4, the mean of the trials'
+ * medians */
 enum { MEAN, MEDIAN, LOW, HIGH, TRIALS, JACOBIAN_COLUMNS };
 static const char *const gradient_heading[] = {"d_k",
                                                "scaled_total",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e6_positions.c - E6: do position encodings see distance or place? Matrices of scores between all
- * positions, made by the engine, and what stands along their diagonals. Touches its tables. Tests: tests/lab/test_positions.c */
+ * positions, made by the engine, and what stands along their diagonals. Touches its tables. Tests:
+ * tests/lab/test_positions.c */
 #define ATTNI_REAL_f64
 #include "experiment.h"
 #include "layers/position_kind.h"

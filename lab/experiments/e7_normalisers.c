@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e7_normalisers.c - E7: why softmax, and what temperature does. Softmax by the engine, beside the
- * two simpler ways to turn scores into weights. Touches
- * its tables. Tests: tests/lab/test_positions.c */
+ * two simpler ways to turn scores into weights. Touches its tables. Tests:
+ * tests/lab/test_positions.c */
 #include "core/base.h"
 #include "experiment.h"
 #include "series.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* e8_scaling_training.c - E8: what the scale of the scores does to learning. Small models learn
- * `whois` with scores divided by sqrt(d_k), by nothing and by d_k, at two head sizes. Touches its tables. Tests: tests/lab/test_beyond_learning.c */
+ * `whois` with scores divided by sqrt(d_k), by nothing and by d_k, at two head sizes. Touches its
+ * tables. Tests: tests/lab/test_beyond_learning.c */
 #include "core/base.h"
 #include "experiment.h"
 #include "learning/trainer.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradcheck_attention.c - attn_backward() against differences of attn_forward(), one row for each
- * feature of attention, on small problems. To add one: a row in grad_features. Tests: tests/cli/test_cli_gradients.py */
+ * feature of attention, on small problems. To add one: a row in grad_features. Tests:
+ * tests/cli/test_cli_gradients.py */
 #include "core/base.h"
 #include "core/rng.h"
 #include "gradcheck/gradcheck.h"

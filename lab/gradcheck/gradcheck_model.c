@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradcheck_model.c - check of a whole transformer: the loss of some answers, differentiated by
- * every parameter. Rows in gradcheck_layers.c. Tests:
- * tests/cli/test_cli_gradients.py */
+ * every parameter. Rows in gradcheck_layers.c. Tests: tests/cli/test_cli_gradients.py */
 #define ATTNI_REAL_f64
 #include "gradcheck/gradcheck.h"
 #include "layers/loss.h"

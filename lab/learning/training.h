@@ -9,7 +9,8 @@
 
 typedef struct lab_training lab_training;
 
-/* Called after each step; `evaluated` says that training->now is of this step. False ends the run. */
+/* Called after each step; `evaluated` says that training->now is of this step. False ends the
+ * run. */
 typedef bool lab_training_watch(void *arg, const lab_training *training, bool evaluated);
 
 struct lab_training {
@@ -27,8 +28,8 @@ struct lab_training {
     bool stopped;      /* by watch */
 };
 
-/* Trains, then judges on LAB_FINAL_EXAMPLES held-out examples with knock-outs. Gives a trainer, also
- * after an error; free it with lab_trainer_destroy(). Errors: as lab_trainer_create(). */
+/* Trains, then judges on LAB_FINAL_EXAMPLES held-out examples with knock-outs. Gives a trainer,
+ * also after an error; free it with lab_trainer_destroy(). Errors: as lab_trainer_create(). */
 attn_status lab_training_run(lab_training *training, attn_error *err);
 
 enum { LAB_EVALUATION_EXAMPLES = 512, LAB_FINAL_EXAMPLES = 2048 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* canvas.c - pages to draw on: PDF, SVG or PNG through one cairo context. Files
- * appear whole or not at all (outfile.h).
- * Touches: cairo, the file it is told. Tests: tests/lab/test_plot.c */
+/* canvas.c - pages to draw on: PDF, SVG or PNG through one cairo context. Files appear whole or not
+ * at all (outfile.h). Touches: cairo, the file it is told. Tests: tests/lab/test_plot.c */
 #include "ink.h"
 
 #include "core/base.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plot.h - pictures for print and screen: charts, bars, heatmaps and text, described by structs and
- * drawn by the same code into a PDF page, an SVG or a PNG. Colours are safe for colour-blind readers
- * and every series also differs by mark and dash. Text never leaves its area: it wraps or shrinks.
- * Touches: cairo, pango, the file it is told. Tests: tests/lab */
+ * drawn by the same code into a PDF page, an SVG or a PNG. Colours are safe for colour-blind
+ * readers and every series also differs by mark and dash. Text never leaves its area: it wraps or
+ * shrinks. Touches: cairo, pango, the file it is told. Tests: tests/lab */
 #ifndef PLOT_PLOT_H
 #define PLOT_PLOT_H
 
@@ -34,9 +34,11 @@ typedef struct plot_output {
 attn_status plot_open(const plot_output *output, plot_canvas **canvas, attn_error *err);
 /* PDF: the next page. */
 void plot_next_page(plot_canvas *canvas);
-/* PDF: an entry of the outline that readers show beside the pages, for the present one. Plain text. */
+/* PDF: an entry of the outline that readers show beside the pages, for the present one. Plain
+ * text. */
 void plot_bookmark(plot_canvas *canvas, const char *title);
-/* Finishes the file and frees the canvas (which may be NULL); reports what went wrong since open. */
+/* Finishes the file and frees the canvas (which may be NULL); reports what went wrong since
+ * open. */
 attn_status plot_close(plot_canvas *canvas, attn_error *err);
 plot_rect plot_page(const plot_canvas *canvas); /* the whole page */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text.c - words on paper: measured first, wrapped to a width, shrunk to a height. All text is
- * Pango markup; what does not parse as markup is drawn as it is.
- * Touches: the canvas. Tests: tests/lab/test_plot_text.py */
+ * Pango markup; what does not parse as markup is drawn as it is. Touches: the canvas. Tests:
+ * tests/lab/test_plot_text.py */
 #include "ink.h"
 
 #include <math.h>

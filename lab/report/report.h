@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.h - the analysis as a document: runs the experiments, collects what the documents got wrong,
- * and writes pages (PDF), figures (SVG, PNG) and the data behind them (CSV, JSON).
+/* report.h - the analysis as a document: runs the experiments, collects what the documents got
+ * wrong, and writes pages (PDF), figures (SVG, PNG) and the data behind them (CSV, JSON).
  * Tests: tests/cli/test_report.py */
 #ifndef LAB_REPORT_H
 #define LAB_REPORT_H
@@ -16,7 +16,8 @@ typedef struct lab_report_options {
     bool pdf, svg, png;
     bool letter; /* paper; otherwise A4 */
     plot_theme theme;
-    /* How far: seconds of expected work done and in all, and what is being done. NULL: not asked. */
+    /* How far: seconds of expected work done and in all, and what is being done. NULL: not
+     * asked. */
     void (*progress)(void *arg, double done, double total, const char *stage);
     void *progress_arg;
 } lab_report_options;
@@ -47,8 +48,8 @@ attn_status lab_report_check(const lab_report_options *options, attn_error *err)
  * (the message names the folder). */
 attn_status lab_report_make_folders(const lab_report_options *options, attn_error *err);
 
-/* Runs what options->only names. Errors: VALUE (no such experiment; the message lists them), MEMORY,
- * and those of the engine; *report is then empty. */
+/* Runs what options->only names. Errors: VALUE (no such experiment; the message lists them),
+ * MEMORY, and those of the engine; *report is then empty. */
 attn_status lab_report_measure(const lab_report_options *options, lab_report *report,
                                attn_error *err);
 

@@ -28,7 +28,7 @@ static const char *const i_love_cats[] = {"I", "love", "cats"};
 static const char *const i_love_apple_phones[] = {"I", "love", "apple", "phones"};
 static const char *const positions[] = {"token 1", "token 2", "token 3"};
 
-/* ------------------------------------------------------------------------------------ statements */
+/* ----------------------------------------------------------------------------------- statements */
 
 static const lab_statement stated_001[] = {
     {LAB_SCALED, 0, "0.707 0.707 0", false},
@@ -92,7 +92,7 @@ static const lab_statement stated_004[] = {
     {LAB_OUTPUT, 3, "1.125 1.082", false},
 };
 
-/* -------------------------------------------------------------------------------------- examples */
+/* ------------------------------------------------------------------------------------- examples */
 
 #define X_002                                                                                      \
     MATRIX(3, 4, -1.00, 0.74, 0.37, -0.98, -0.34, -0.63, -0.87, 0.06, 0.83, 0.02, 0.14, 0.47)
@@ -220,7 +220,7 @@ const lab_example *lab_example_named(const char *name) {
     return NULL;
 }
 
-/* -------------------------------------------------------------------------------- stated numbers */
+/* ------------------------------------------------------------------------------- stated numbers */
 
 /* Half a unit of the last printed digit; rounding in our own arithmetic for a whole number. */
 static double allowance(const char *text, int length) {

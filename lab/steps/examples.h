@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* examples.h - the worked examples of the documents as data: what they give, and what they say comes
- * out, as printed. Example 1 of document 003 is a variance over random draws, not a computation on
- * matrices: lab/claims. Tests: tests/lab/test_steps.c */
+/* examples.h - the worked examples of the documents as data: what they give, and what they say
+ * comes out, as printed. Example 1 of document 003 is a variance over random draws, not a
+ * computation on matrices: lab/claims. Tests: tests/lab/test_steps.c */
 #ifndef LAB_EXAMPLES_H
 #define LAB_EXAMPLES_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scaling.h - what scores are divided by, in the one place that knows the rule. The library takes
- * the factor; commands, experiments and the page name one of these ways. Tests: tests/lab/test_steps.c, tests/lab/test_figures.c */
+ * the factor; commands, experiments and the page name one of these ways. Tests:
+ * tests/lab/test_steps.c, tests/lab/test_figures.c */
 #ifndef LAB_SCALING_H
 #define LAB_SCALING_H
 

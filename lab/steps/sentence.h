@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sentence.h - a sentence of one's own as a problem: words, and seeded random embeddings and weights
- * that show the arithmetic, not meaning.
+/* sentence.h - a sentence of one's own as a problem: words, and seeded random embeddings and
+ * weights that show the arithmetic, not meaning.
  * Tests: tests/lab/test_steps.c */
 #ifndef LAB_SENTENCE_H
 #define LAB_SENTENCE_H
@@ -14,8 +14,9 @@ typedef struct lab_words {
     char **word; /* (n) */
 } lab_words;
 
-/* Words are separated by spaces and control characters; one of .,;:!? at the end of a word is a word
- * of its own. Errors: VALUE (none, or more than LAB_MOST_WORDS), MEMORY; then *words is empty. */
+/* Words are separated by spaces and control characters; one of .,;:!? at the end of a word is a
+ * word of its own. Errors: VALUE (none, or more than LAB_MOST_WORDS), MEMORY; then *words is
+ * empty. */
 attn_status lab_words_split(const char *sentence, lab_words *words, attn_error *err);
 void lab_words_free(lab_words *words);
 

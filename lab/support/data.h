@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data.h - the numbers behind a figure: tables that an experiment fills, its drawing and its verdict
- * read, and CSV and JSON files hold. A matrix is a table too. Tests: tests/lab/test_data.c */
+/* data.h - the numbers behind a figure: tables that an experiment fills, its drawing and its
+ * verdict read, and CSV and JSON files hold. A matrix is a table too. Tests:
+ * tests/lab/test_data.c */
 #ifndef LAB_DATA_H
 #define LAB_DATA_H
 
@@ -24,8 +25,8 @@ typedef struct lab_data {
     size_t n;
 } lab_data;
 
-/* Adds a table whose cells are NaN; names are borrowed and must outlive the data (literals). Returns
- * NULL only when memory runs out. */
+/* Adds a table whose cells are NaN; names are borrowed and must outlive the data (literals).
+ * Returns NULL only when memory runs out. */
 lab_table *lab_table_add(lab_data *data, const char *name, size_t rows, size_t columns,
                          const char *const *heading);
 void lab_data_free(lab_data *data);

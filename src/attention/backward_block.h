@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backward_block.h - a task of the backward pass at work, and the block of queries it has in hand:
- * its rows, their statistics, their packed operands.
- * Touches the task's scratch. */
+ * its rows, their statistics, their packed operands. Touches the task's scratch. */
 #ifndef ATTNI_BACKWARD_BLOCK_H
 #define ATTNI_BACKWARD_BLOCK_H
 

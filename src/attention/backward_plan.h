@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backward_plan.h - how one backward pass will run: what is computed, who shares what, scratch.
- * Depends on shapes, options and wanted gradients; results do not depend on it.
- * Made by backward_plan.c; read by backward.c, backward_tasks.c, explain.c. Tests:
+ * Depends on shapes, options and wanted gradients; results do not depend on it. Made by
+ * backward_plan.c; read by backward.c, backward_tasks.c, explain.c. Tests:
  * tests/attention/test_backward.c */
 #ifndef ATTNI_BACKWARD_PLAN_H
 #define ATTNI_BACKWARD_PLAN_H

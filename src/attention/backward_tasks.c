@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backward_tasks.c - blocks of queries meet tiles of keys: each panel of the block recomputes P^T
- * and dS^T of the tile and adds to its dQ, then the block adds to dV and dK of the tile.
- * Called on pool threads through backward.c. Touches its part of the workspace, its keys of dk and
- * dv, its elements of dbias, and the rows of dq when their turn comes.
- * Sums run over tiles in ascending order for dq and over blocks in ascending order for dk and dv,
- * whoever does them: that fixes the bits. */
+ * and dS^T of the tile and adds to its dQ, then the block adds to dV and dK of the tile. Called on
+ * pool threads through backward.c. Touches its part of the workspace, its keys of dk and dv, its
+ * elements of dbias, and the rows of dq when their turn comes. Sums run over tiles in ascending
+ * order for dq and over blocks in ascending order for dk and dv, whoever does them: that fixes the
+ * bits. */
 #include "attention/backward_block.h"
 
 static bool is_last_range(const attni_back_task *s) { return s->range == s->plan->ranges - 1; }

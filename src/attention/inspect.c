@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inspect.c - attn_inspect(): scores at every stage, weights, and what can be said about a row or a
- * key without keeping the n_q x n_k matrix. Rows come from ref/reference.c.
- * Touches: the requested tensors, scratch of the context. Column sums are
- * added by one task per head in ascending rows, so no bit depends on the thread count.
+ * key without keeping the n_q x n_k matrix. Rows come from ref/reference.c. Touches: the requested
+ * tensors, scratch of the context. Column sums are added by one task per head in ascending rows, so
+ * no bit depends on the thread count.
  * Tests: tests/attention/test_inspect.c */
 #include "attention/args.h"
 #include "attention/context.h"

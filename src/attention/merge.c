@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge.c - attn_merge(): joins the attention over two disjoint sets of keys.
- * Touches: the result. No allocation.
+/* merge.c - attn_merge(): joins the attention over two disjoint sets of keys. Touches: the result.
+ * No allocation.
  * Tests: tests/attention/test_merge.c */
 #include "attention/args.h"
 #include "ref/reference.h"

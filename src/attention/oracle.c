@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* oracle.c - attn_reference() and attn_reference_backward(): the whole problem row by row through
- * src/ref. Touches: the results. Allocates one row
- * forward; backward some rows, the gradients of one key/value head, and dbias in double.
+ * src/ref. Touches: the results. Allocates one row forward; backward some rows, the gradients of
+ * one key/value head, and dbias in double.
  * Tests: tests/golden/, tests/engine/test_gradient_oracle.c */
 #include "attention/args.h"
 #include "ref/gradient.h"

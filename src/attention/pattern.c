@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.c - life cycle, queries, set algebra and CSR form of patterns; the builder behind all of them.
- * Touches: malloc memory; this is the only
- * pattern file that allocates. Cost: linear in intervals, CSR linear in pairs.
+/* pattern.c - life cycle, queries, set algebra and CSR form of patterns; the builder behind all of
+ * them. Touches: malloc memory; this is the only pattern file that allocates. Cost: linear in
+ * intervals, CSR linear in pairs.
  * Tests: tests/attention/test_pattern*.c */
 #include "attention/pattern.h"
 

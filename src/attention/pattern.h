@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.h - a pattern as sorted key intervals per row, and the builder that keeps it so.
- * The engine reads rows through attni_pattern_row(); pattern.c and mask_make.c build. Touches: malloc
- * memory of the pattern only. Tests: tests/attention/test_pattern.c */
+/* pattern.h - a pattern as sorted key intervals per row, and the builder that keeps it so. The
+ * engine reads rows through attni_pattern_row(); pattern.c and pattern_make.c build. Touches:
+ * malloc memory of the pattern only. Tests: tests/attention/test_pattern.c */
 #ifndef ATTNI_PATTERN_H
 #define ATTNI_PATTERN_H
 
@@ -11,8 +11,8 @@ typedef struct attni_run {
     int64_t lo, hi; /* keys lo .. hi-1 */
 } attni_run;
 
-/* Invariant: the runs of a row are non-empty, ascending and never touch, so that equal patterns have
- * equal runs. */
+/* Invariant: the runs of a row are non-empty, ascending and never touch, so that equal patterns
+ * have equal runs. */
 struct attn_pattern {
     int64_t n_q, n_k;
     int64_t count;    /* visible pairs */
@@ -27,8 +27,8 @@ static inline const attni_run *attni_pattern_row(const attn_pattern *m, int64_t 
     return *n > 0 ? m->runs + m->row_ptr[i] : NULL;
 }
 
-/* Builds one pattern row by row: begin, then for each row add... and end_row, then finish. The first
- * failure sticks: later calls do nothing and finish reports it. */
+/* Builds one pattern row by row: begin, then for each row add... and end_row, then finish. The
+ * first failure sticks: later calls do nothing and finish reports it. */
 typedef struct attni_pattern_builder {
     attn_pattern *pattern; /* rows before `row` are complete */
     int64_t row;
@@ -37,8 +37,8 @@ typedef struct attni_pattern_builder {
     attn_error *err;
 } attni_pattern_builder;
 
-/* Every pattern-giving function starts here: rejects a NULL pattern and negative sizes, sets *pattern to
- * NULL. */
+/* Every pattern-giving function starts here: rejects a NULL pattern and negative sizes, sets
+ * *pattern to NULL. */
 attn_status attni_pattern_door(int64_t n_q, int64_t n_k, attn_pattern **pattern, attn_error *err);
 
 /* Nothing is to be freed when begin fails; after that finish must be called. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mask_make.c - the pattern constructors: bands, prefixes, documents, strides, blocks, and the
- * Longformer and BigBird patterns composed from them.
- * Touches: its arguments and memory through pattern.h. Cost: linear in
- * rows and intervals (dense: in pairs; document: plus sorting the keys).
+ * Longformer and BigBird patterns composed from them. Touches: its arguments and memory through
+ * pattern.h. Cost: linear in rows and intervals (dense: in pairs; document: plus sorting the keys).
  * Tests: tests/attention/test_pattern.c */
 #include "attention/pattern.h"
 #include "core/rng.h"
@@ -271,9 +270,9 @@ static void insert_distinct(int64_t *chosen, int64_t n, int64_t value, int64_t l
     chosen[at] = value;
 }
 
-/* The recipe, fixed for ever (same seed, same pattern): draw s = 0 .. count-1 of a block of rows takes
- * the words of Philox(key = seed, counter = (s low, s high, row_block low, row_block high)) as
- * u = word[1] * 2^32 + word[0] and t = u mod (last + 1) with last = n_blocks - count + s. It
+/* The recipe, fixed for ever (same seed, same pattern): draw s = 0 .. count-1 of a block of rows
+ * takes the words of Philox(key = seed, counter = (s low, s high, row_block low, row_block high))
+ * as u = word[1] * 2^32 + word[0] and t = u mod (last + 1) with last = n_blocks - count + s. It
  * chooses t, or last if t is chosen already (Floyd's sample: every set is equally likely). The
  * modulo favours no block by more than n_blocks / 2^64. */
 static void draw_blocks(const block_draw *draw, int64_t row_block, int64_t *chosen /* (count) */) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.h - how one checked problem will run: kernels, blocks of panels, tasks, scratch. Depends
- * on shapes and options only. Made by plan.c; read by forward.c, explain.c, cost.c. Tests:
+/* plan.h - how one checked problem will run: kernels, blocks of panels, tasks, scratch. Depends on
+ * shapes and options only. Made by plan.c; read by forward.c, explain.c, cost.c. Tests:
  * tests/attention/test_plan.c */
 #ifndef ATTNI_PLAN_H
 #define ATTNI_PLAN_H

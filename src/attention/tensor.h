@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensor.h - what the engine asks of a view: is it sound, does it overlap another, where is a row. */
+/* tensor.h - what the engine asks of a view: is it sound, does it overlap another, where is a
+ * row. */
 #ifndef ATTNI_TENSOR_H
 #define ATTNI_TENSOR_H
 

@@ -2,8 +2,7 @@
 /* visible.h - which keys do the queries of a panel see? Turns causal, windows, lengths, patterns
  * and boolean masks into the segments and allow bits of one key tile, so that hidden keys cost
  * nothing. Bias is not looked at here.
- * Tests: tests/attention/test_visible.c, and every masked case
- * elsewhere. */
+ * Tests: tests/attention/test_visible.c, and every masked case elsewhere. */
 #ifndef ATTNI_VISIBLE_H
 #define ATTNI_VISIBLE_H
 

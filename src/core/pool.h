@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool.h - the one way to run tasks in parallel: own workers, the caller's pool, or just the
- * calling thread.
- * Tasks are claimed in order by an atomic counter; results
- * must not depend on who runs a task. Tests: tests/core/test_pool.c */
+ * calling thread. Tasks are claimed in order by an atomic counter; results must not depend on who
+ * runs a task. Tests: tests/core/test_pool.c */
 #ifndef ATTNI_POOL_H
 #define ATTNI_POOL_H
 

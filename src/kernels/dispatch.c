@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dispatch.c - the ladder from instruction sets to kernel tables.
- * Read-only tables. Which ISAs are built is decided in CMakeLists.txt beside this file
- * (ATTNI_HAVE_*). Test: tests/attention/test_context.c */
+/* dispatch.c - the ladder from instruction sets to kernel tables. Read-only tables. Which ISAs are
+ * built is decided in CMakeLists.txt beside this file (ATTNI_HAVE_*). Test:
+ * tests/attention/test_context.c */
 #include "kernels/kernels.h"
 
 #include "core/cpu.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* product.h - rows of A times a packed panel of B, by the same micro-kernel as attention; and
- * how a panel is packed.
- * Touches only its arguments. Tests:
- * tests/engine/test_gemm.c */
+/* product.h - rows of A times a packed panel of B, by the same micro-kernel as attention; and how a
+ * panel is packed. Touches only its arguments. Tests: tests/engine/test_gemm.c */
 #ifndef ATTNI_PRODUCT_H
 #define ATTNI_PRODUCT_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* visit.h - a panel of queries visits a tile of keys: the whole forward pass of attention in one
- * kernel.
- * Touches only its arguments.
+ * kernel. Touches only its arguments.
  * Method: vector lanes are queries in every product, S^T = K Q^T and O^T = V^T P^T. K and V are
  * read where they lie, through scalar broadcasts; softmax needs no horizontal operation; and each
  * lane does the same operations in the same order whatever the width, the panel or the neighbours:

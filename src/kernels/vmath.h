@@ -65,7 +65,8 @@ INLINE vr exp2_from(vr x, vr magic) {
 
 #define LOWEST_EXPONENT REAL(-127.0, -1023.0)
 
-/* 2^x for x <= 0, 0 under the normal range. Error in f32 below 0.81 ulp. NaN stays NaN: v_max() returns its second operand then. */
+/* 2^x for x <= 0, 0 under the normal range. Error in f32 below 0.81 ulp. NaN stays NaN: v_max()
+ * returns its second operand then. */
 INLINE vr v_exp2(vr x) { return exp2_from(v_max(v_set(LOWEST_EXPONENT), x), v_set(MAGIC)); }
 
 /* tanh x = (e^2x - 1) / (e^2x + 1) on |x|, with e^2x - 1 = 2^n (2^f - 1) + (2^n - 1) free of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* activation.h - the nonlinear functions of an MLP on arrays, with the vector 2^x and tanh of the
- * kernels: no libm, same bits on every ISA of a class. Touches only
- * its arguments; cannot fail. Tests: tests/layers/test_activation.c */
+ * kernels: no libm, same bits on every ISA of a class. Touches only its arguments; cannot fail.
+ * Tests: tests/layers/test_activation.c */
 #ifndef ATTNI_ACTIVATION_H
 #define ATTNI_ACTIVATION_H
 

@@ -20,7 +20,8 @@ static inline void chunk_load(int n, const real *x, real fill, real chunk[CHUNK]
     for (int i = n; i < CHUNK; i++) chunk[i] = fill;
 }
 
-/* A sum has LANES partial ones: lane l takes elements l, l + LANES, ... Here they meet, in pairs. */
+/* A sum has LANES partial ones: lane l takes elements l, l + LANES, ... Here they meet, in
+ * pairs. */
 static inline real lanes_sum(const real lane[LANES]) {
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dropout.h - inverted dropout on activations, without a stored mask: whether element i stays is a
- * pure function of (seed, stream, i), so backward is the same call on the gradient. Touches only its arguments; cannot fail. Tests: tests/layers/test_dropout.c */
+ * pure function of (seed, stream, i), so backward is the same call on the gradient. Touches only
+ * its arguments; cannot fail. Tests: tests/layers/test_dropout.c */
 #ifndef ATTNI_DROPOUT_H
 #define ATTNI_DROPOUT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding.h - rows of a table by their number: tokens, or learned positions. Touches only its arguments; arrays of one call must not overlap. Tests:
- * tests/layers/test_embedding.c */
+/* embedding.h - rows of a table by their number: tokens, or learned positions. Touches only its
+ * arguments; arrays of one call must not overlap. Tests: tests/layers/test_embedding.c */
 #ifndef ATTNI_EMBEDDING_H
 #define ATTNI_EMBEDDING_H
 

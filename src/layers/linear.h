@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linear.h - y = x W + b and its gradients, by GEMM.
- * Touches its arguments and the scratch of the context; arrays of one call must not overlap.
+/* linear.h - y = x W + b and its gradients, by GEMM. Touches its arguments and the scratch of the
+ * context; arrays of one call must not overlap.
  * Tests: tests/layers/test_linear.c */
 #ifndef ATTNI_LINEAR_H
 #define ATTNI_LINEAR_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loss.h - cross-entropy of logits against target numbers, its gradient, and accuracy. Touches only its arguments. Tests: tests/layers/test_loss.c */
+/* loss.h - cross-entropy of logits against target numbers, its gradient, and accuracy. Touches only
+ * its arguments. Tests: tests/layers/test_loss.c */
 #ifndef ATTNI_LOSS_H
 #define ATTNI_LOSS_H
 

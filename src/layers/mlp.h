@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mlp.h - the feed-forward block: linear, activation, linear; or gated with a third linear
- * (SwiGLU). Touches its arguments and the scratch of the context; arrays
- * of one call must not overlap. Tests: tests/layers/test_mlp.c */
+ * (SwiGLU). Touches its arguments and the scratch of the context; arrays of one call must not
+ * overlap. Tests: tests/layers/test_mlp.c */
 #ifndef ATTNI_MLP_H
 #define ATTNI_MLP_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* norm.h - layer norm and RMS norm over rows. Touches only its arguments;
- * cannot fail; arrays of one call must not overlap. Tests: tests/layers/test_norm.c */
+/* norm.h - layer norm and RMS norm over rows. Touches only its arguments; cannot fail; arrays of
+ * one call must not overlap. Tests: tests/layers/test_norm.c */
 #ifndef ATTNI_NORM_H
 #define ATTNI_NORM_H
 

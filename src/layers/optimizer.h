@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* optimizer.h - AdamW and global-norm clipping. Touches only its arguments;
- * cannot fail. Learning rates over time: schedule.h. Tests: tests/layers/test_optimizer.c */
+/* optimizer.h - AdamW and global-norm clipping. Touches only its arguments; cannot fail. Learning
+ * rates over time: schedule.h. Tests: tests/layers/test_optimizer.c */
 #ifndef ATTNI_OPTIMIZER_H
 #define ATTNI_OPTIMIZER_H
 

@@ -23,7 +23,8 @@ attn_status R(relative_check)(const attni_relative *relative, attn_error *err);
 /* Bucket of the distance j - i (key minus query), 0 .. num_buckets - 1. */
 int64_t R(relative_bucket)(const attni_relative *relative, int64_t distance);
 
-/* One problem: H heads, n_q queries and n_k keys, all > 0; the first query stands at key `first`. */
+/* One problem: H heads, n_q queries and n_k keys, all > 0; the first query stands at key
+ * `first`. */
 typedef struct attni_relative_shape {
     int64_t H, n_q, n_k, first;
 } attni_relative_shape;

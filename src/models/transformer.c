@@ -40,7 +40,7 @@ static real *after(const attni_run *run, const attni_taps *taps, int64_t l) {
     return attni_is_last(run, l) ? taps->residual : taps->layer[l + 1].residual;
 }
 
-/* ------------------------------------------------------------------------ layers from parameters */
+/* ----------------------------------------------------------------------- layers from parameters */
 
 static const real *outer(const pass *p, int which) {
     return p->weights + p->run->parameters.list[which].offset;

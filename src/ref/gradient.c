@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradient.c - the steps of reference.c backwards. Each function quotes the line of the forward
  * pass that it differentiates; dx stands for d loss / d x. A masked pair is skipped, never
- * multiplied by 0, so that whatever hides behind a mask cannot matter.
- * Touches: its arguments.
+ * multiplied by 0, so that whatever hides behind a mask cannot matter. Touches: its arguments.
  * Tests: tests/golden/test_golden_gradients.c, tests/engine/test_gradient_oracle.c */
 #include "ref/gradient.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gradient.h - the gradients of attention by their definition: one row at a time, one pair at a
- * time, in double. Nothing is taken from a forward pass; the row is computed anew.
- * Touches: only its arguments, which are already validated,
- * with the defaults of attn_args filled in (scale is a number).
+ * time, in double. Nothing is taken from a forward pass; the row is computed anew. Touches: only
+ * its arguments, which are already validated, with the defaults of attn_args filled in (scale is a
+ * number).
  * Tests: tests/golden/test_golden_gradients.c, tests/engine/test_gradient_oracle.c */
 #ifndef ATTNI_GRADIENT_H
 #define ATTNI_GRADIENT_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reference.h - attention by its definition: one row at a time, one pair at a time, in double.
- * Touches: only its
- * arguments, which are already validated, with the defaults of attn_args filled in (scale is a
- * number).
+ * Touches: only its arguments, which are already validated, with the defaults of attn_args filled
+ * in (scale is a number).
  * Tests: tests/golden/ */
 #ifndef ATTNI_REFERENCE_H
 #define ATTNI_REFERENCE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_backward.c - attn_backward() at the door: everything that can be wrong is refused, named, and
- * leaves gradients untouched; weights kept by forward give the gradients of recomputed ones; no
+/* test_backward.c - attn_backward() at the door: everything that can be wrong is refused, named,
+ * and leaves gradients untouched; weights kept by forward give the gradients of recomputed ones; no
  * memory in n_q x n_k. */
 #include "attn/attn.h"
 #include "check.h"

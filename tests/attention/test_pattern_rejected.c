@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pattern_rejected.c - wrong arguments of the pattern functions: the status, a message that names
- * the argument and its value, and no pattern. */
+/* test_pattern_rejected.c - wrong arguments of the pattern functions: the status, a message that
+ * names the argument and its value, and no pattern. */
 #include "pattern_grid.h"
 
 /* Each rejected call writes here; check_rejected() looks and makes them dirty again. */

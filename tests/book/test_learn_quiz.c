@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_learn_quiz.c - the questions of the quiz page (cli/learn/learn_quiz.h): what is read, what is
- * refused, what fills a blank. */
+/* test_learn_quiz.c - the questions of the quiz page (cli/learn/learn_quiz.h): what is read, what
+ * is refused, what fills a blank. */
 #include "learn/learn_pages.h"
 #include "learn/learn_quiz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_learn_render.c - pages in the terminal (cli/learn/learn_render.h): wrapping, lists, code, tables,
- * inline marks; and every page of the book at many widths. */
+/* test_learn_render.c - pages in the terminal (cli/learn/learn_render.h): wrapping, lists, code,
+ * tables, inline marks; and every page of the book at many widths. */
 #include "learn/learn_pages.h"
 #include "learn/learn_render.h"
 

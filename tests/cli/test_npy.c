@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_npy.c - the .npy reader and writer of the command line (cli/shared/npy.h). Files are put together
- * here byte by byte, so that the reader is not tested against the writer alone. */
+/* test_npy.c - the .npy reader and writer of the command line (cli/shared/npy.h). Files are put
+ * together here byte by byte, so that the reader is not tested against the writer alone. */
 #include "shared/npy.h"
 
 #include "check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_core.c - src/core without the pool: size arithmetic, half types, Philox, hashes, logarithm, names.
- * Expected values: arithmetic in wider integers and doubles, published vectors, libm. */
+/* test_core.c - src/core without the pool: size arithmetic, half types, Philox, hashes, logarithm,
+ * names. Expected values: arithmetic in wider integers and doubles, published vectors, libm. */
 #include "check.h"
 #include "core/base.h"
 #include "core/half.h"

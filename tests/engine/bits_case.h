@@ -16,7 +16,8 @@ bool run_args(attn_ctx *ctx, const attn_args *a, results *r);
 /* Runs a problem in its own layout and copies what came out. */
 bool run_problem(attn_ctx *ctx, problem *p, results *r);
 
-/* Is every row of part, bit for bit, the row of whole that lies `from` (batch, head, row) further? */
+/* Is every row of part, bit for bit, the row of whole that lies `from` (batch, head, row)
+ * further? */
 bool same_rows(const results *part, const results *whole, const int64_t from[3], const char *text);
 extern const int64_t origin[3];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bound.h - compares results with attn_reference() under an error bound derived for each element.
- * */
+/* bound.h - compares results with attn_reference() under an error bound derived for each
+ * element. */
 #ifndef BOUND_H
 #define BOUND_H
 

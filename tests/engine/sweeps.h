@@ -18,8 +18,8 @@ typedef struct sweep {
     bool ok;                                       /* no failure so far */
 } sweep;
 
-/* Calls problems() with a context and prints the worst error; SKIPs where the instruction set cannot
- * run. */
+/* Calls problems() with a context and prints the worst error; SKIPs where the instruction set
+ * cannot run. */
 void sweep_run(sweep s, void (*problems)(sweep *s));
 /* Runs one problem unless another has failed or problem x is not to be taken. */
 void sweep_try(sweep *s, int64_t x, const problem_spec *spec);

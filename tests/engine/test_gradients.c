@@ -93,7 +93,7 @@ static void many_blocks(sweep *s) {
     }
 }
 
-/* --------------------------------------------------------------------------------- shared biases */
+/* -------------------------------------------------------------------------------- shared biases */
 
 /* Gives the problem a bias shared over any of batch, head and row, and a dbias of the same shape,
  * as an array or as a sliding view. *memory is to be freed. */

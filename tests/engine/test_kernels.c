@@ -30,7 +30,7 @@ static void every_length(sweep *s) {
 static void every_group(sweep *s) { sweep_groups(s, 7000); }
 static void every_feature(sweep *s) { sweep_features(s, 8000, 210); }
 
-/* ------------------------------------------------------------------------------ windows, padding */
+/* ----------------------------------------------------------------------------- windows, padding */
 
 /* One row of mask (all true) or bias (all 1) for every query, with a guard page right behind it. */
 static bool give_row(problem *p, bool mask, guard *memory) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* golden_case.c - see golden_case.h. Touches: its own
- * buffers. */
+/* golden_case.c - see golden_case.h. Touches: its own buffers. */
 #include "golden_case.h"
 
 #include "check.h"

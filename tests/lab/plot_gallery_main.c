@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plot_gallery_main.c - draws the gallery for people to look at.
- * plot_gallery FOLDER [png|svg|pdf] [light|dark] [SCALE]: one file a picture; SCALE makes the areas
- * smaller, not the type. */
+/* plot_gallery_main.c - draws the gallery for people to look at. plot_gallery FOLDER [png|svg|pdf]
+ * [light|dark] [SCALE]: one file a picture; SCALE makes the areas smaller, not the type. */
 #include "plot_gallery.h"
 
 #include <stdio.h>

@@ -51,7 +51,7 @@ static bool is_timed(const lab_claim *claim) {
     return strcmp(claim->id, "C-29") == 0 || strcmp(claim->id, "C-49") == 0;
 }
 
-/* ------------------------------------------------------------------------------------- the lists */
+/* ------------------------------------------------------------------------------------ the lists */
 
 TEST(every_wrong_number_says_why) { /* the report prints it beside the correction */
     const lab_claim_list list = lab_worked_numbers();
@@ -244,7 +244,7 @@ TEST(the_record_of_worked_numbers_is_that_of_the_golden_file) {
     CHECK_INT(compared, 40);
 }
 
-/* ------------------------------------------------------------------------- a wrong record is seen */
+/* ----------------------------------------------------------------------- a wrong record is seen */
 
 TEST(a_wrong_exact_value_is_a_disagreement) {
     lab_claim claim = *row_named(lab_worked_numbers(), "001-03");
@@ -306,7 +306,7 @@ TEST(what_does_not_fit_into_a_text_is_cut) {
     CHECK_INT(strlen(text), LAB_TEXT - 1);
 }
 
-/* --------------------------------------------------------------------------------- approximations */
+/* ------------------------------------------------------------------------------- approximations */
 
 static void check_near_all(const double *value, const double *exact, size_t n) {
     for (size_t i = 0; i < n; i++) CHECK_NEAR(value[i], exact[i], 1e-12);
@@ -381,7 +381,7 @@ TEST(many_trigonometric_features_come_near_softmax) {
     for (int i = 0; i < 8; i++) CHECK_NEAR(out[i], a.exact[i], 0.05);
 }
 
-/* --------------------------------------------------------------------------------------- helpers */
+/* -------------------------------------------------------------------------------------- helpers */
 
 TEST(the_recurrent_network_has_the_gradient_of_its_differences) {
     enum { N = 5, D = 3 };

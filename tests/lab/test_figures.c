@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_figures.c - every number of the seven figures against figures.json, `report_figures`, which
- * NumPy computed in double from the same seeds: within 1e-9 of max(1, |x|). Claims of the documents that
- * the figures show: within the digits given there. */
+ * NumPy computed in double from the same seeds: within 1e-9 of max(1, |x|). Claims of the documents
+ * that the figures show: within the digits given there. */
 #include "check.h"
 #include "experiment.h"
 #include "support/layer.h"

@@ -259,7 +259,7 @@ TEST(printed_numbers_stand_for_half_a_unit_of_their_last_digit) {
     CHECK(lab_stated_holds(&number[3], -1.54) && !lab_stated_holds(&number[3], 1.5));
 }
 
-/* ------------------------------------------------------------------------------------- sentences */
+/* ------------------------------------------------------------------------------------ sentences */
 
 static void expect_words(const char *sentence, const char *joined) {
     lab_words words;
@@ -349,7 +349,7 @@ TEST(heads_that_do_not_divide_are_refused) {
     lab_words_free(&words);
 }
 
-/* ---------------------------------------------------------------------------------------- errors */
+/* --------------------------------------------------------------------------------------- errors */
 
 static void expect_refused(lab_problem p, attn_status status, const char *words) {
     lab_steps s;

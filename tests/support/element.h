@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* element.h - one element of a tensor, as a number. Inline, because the oracles and bounds spend half
- * of their time here. */
+/* element.h - one element of a tensor, as a number. Inline, because the oracles and bounds spend
+ * half of their time here. */
 #ifndef ELEMENT_H
 #define ELEMENT_H
 

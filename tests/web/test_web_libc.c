@@ -32,7 +32,7 @@ static double ulps(double found, double expected) {
     return fabs(found - expected) / (nextafter(fabs(expected), INFINITY) - fabs(expected));
 }
 
-/* ------------------------------------------------------------------------------------------ text */
+/* ----------------------------------------------------------------------------------------- text */
 
 TEST(web_numbers_are_printed_as_libc_prints_them) {
     char found[TEXT], expected[TEXT];
@@ -122,7 +122,7 @@ TEST(web_whole_numbers_are_read_as_libc_reads_them) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- functions */
+/* ------------------------------------------------------------------------------------ functions */
 
 typedef double real_function(double x);
 
@@ -176,7 +176,7 @@ TEST(web_powers_of_the_optimizer_are_those_of_libm) {
     CHECK(ulps(web_pow(2, 0.5), sqrt(2)) <= 2);
 }
 
-/* ---------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 TEST(web_memory_is_aligned_and_does_not_overlap) {
     unsigned char *block[64];
@@ -227,7 +227,7 @@ TEST(web_realloc_keeps_what_was_there_and_calloc_clears) {
     web_free(text);
 }
 
-/* ------------------------------------------------------------------------------------------ sort */
+/* ----------------------------------------------------------------------------------------- sort */
 
 static int by_first(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;

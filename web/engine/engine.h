@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine.h - what the parts of the page's engine share. Each exported function is one question of the
- * page (web/src/engine): it gets numbers, and arrays that the page has put into our memory with take();
- * it returns a status, 0 for fine; what it found is the list of results (web_result.h), or the error
- * says why not. One call at a time, no threads, no imports. Tests: web/tests/engine.test.mjs */
+/* engine.h - what the parts of the page's engine share. Each exported function is one question of
+ * the page (web/src/engine): it gets numbers, and arrays that the page has put into our memory with
+ * take(); it returns a status, 0 for fine; what it found is the list of results (web_result.h), or
+ * the error says why not. One call at a time, no threads, no imports. Tests:
+ * web/tests/engine.test.mjs */
 #ifndef WEB_ENGINE_H
 #define WEB_ENGINE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_cost.c - what attention costs, and how sharp its rows are: as `attn cost` and figures F3 and F4
- * of `attn report`. */
+/* web_cost.c - what attention costs, and how sharp its rows are: as `attn cost` and figures F3 and
+ * F4 of `attn report`. */
 #include "engine.h"
 #include "lab/steps/scaling.h"
 #include "lab/steps/stream.h"

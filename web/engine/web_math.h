@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* web_math.h - the few functions of libm that the engine calls, without the tables that make libm's
- * faster: 14 kB that do not compress. Errors up to 1 ulp, of tanh and cos up to 4. In the wasm module they stand in for those
- * of libm; native tests compare them with libm. Tests: tests/web/test_web_libc.c */
+ * faster: 14 kB that do not compress. Errors up to 1 ulp, of tanh and cos up to 4. In the wasm
+ * module they stand in for those of libm; native tests compare them with libm. Tests:
+ * tests/web/test_web_libc.c */
 #ifndef WEB_MATH_H
 #define WEB_MATH_H
 

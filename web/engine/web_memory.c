@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_memory.c - malloc and its kin in a tenth of libc's code. Blocks lie side by side from the end of
- * the program's data, each behind a header of 64 bytes and a multiple of 64 long, so that every block
- * suits aligned_alloc(64); free ones are a list in the order of addresses, the first that is large
- * enough is taken, neighbours are joined. There are few blocks at a time, so that lists are short.
- * One thread. Tests: web/tests/engine.test.mjs (memory does not grow), tests/web/test_web_libc.c */
+/* web_memory.c - malloc and its kin in a tenth of libc's code. Blocks lie side by side from the end
+ * of the program's data, each behind a header of 64 bytes and a multiple of 64 long, so that every
+ * block suits aligned_alloc(64); free ones are a list in the order of addresses, the first that is
+ * large enough is taken, neighbours are joined. There are few blocks at a time, so that lists are
+ * short. One thread. Tests: web/tests/engine.test.mjs (memory does not grow),
+ * tests/web/test_web_libc.c */
 #include "web_memory.h"
 
 #include <stdint.h>
@@ -18,7 +19,8 @@ typedef struct block {
 
 static block *first_free;
 
-/* New memory of at least size bytes, right behind that of the last call; NULL when there is none. */
+/* New memory of at least size bytes, right behind that of the last call; NULL when there is
+ * none. */
 static block *more(size_t size);
 
 static block *after(block *b) { return (block *)(void *)((char *)b + b->size); }

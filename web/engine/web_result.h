@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_result.h - the answer to a call: named arrays, which the page copies out before the next call.
- * When memory runs out a put gives NULL and web_result_status() says so; callers that fill an array
- * check, those that only add numbers and texts need not. */
+/* web_result.h - the answer to a call: named arrays, which the page copies out before the next
+ * call. When memory runs out a put gives NULL and web_result_status() says so; callers that fill an
+ * array check, those that only add numbers and texts need not. */
 #ifndef WEB_RESULT_H
 #define WEB_RESULT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_train.c - the tasks, and training one of them step by step: the page calls as many steps as it
- * has time for. There is one trainer. */
+/* web_train.c - the tasks, and training one of them step by step: the page calls as many steps as
+ * it has time for. There is one trainer. */
 #include "engine.h"
 #include "lab/learning/trainer.h"
 #include "lab/steps/scaling.h"
@@ -140,8 +140,8 @@ EXPORT(train_evaluate) web_train_evaluate(double examples, int32_t knock_out) {
     return web_result_status();
 }
 
-/* Exchanges the weights in training with those of an open model of the same run, so that these can be
- * judged; called again, it puts them back. */
+/* Exchanges the weights in training with those of an open model of the same run, so that these can
+ * be judged; called again, it puts them back. */
 EXPORT(train_swap) web_train_swap(double handle) {
     web_begin();
     const attni_model *other = web_model(handle), *mine = web_model_in_training();

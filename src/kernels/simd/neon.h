@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* neon.h - aarch64 Advanced SIMD: 32 registers of 16 bytes, fused multiply-add; 3 query vectors
- * x 6 rows = 18 sums (with 24 gcc 12 spills). v_max returns the second operand when one is NaN, as on x86. */
+/* neon.h - aarch64 Advanced SIMD: 32 registers of 16 bytes, fused multiply-add; 3 query vectors x 6
+ * rows = 18 sums (with 24 gcc 12 spills). v_max returns the second operand when one is NaN, as on
+ * x86. */
 #include <arm_neon.h>
 
 #define VBYTES 16

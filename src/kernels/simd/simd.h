@@ -45,8 +45,8 @@ typedef int64_t real_int;
 #error "define one ATTNI_ISA_*"
 #endif
 
-/* A build that counts its bytes may leave out the narrow panels, for what is left works for all; and
- * with ATTNI_SMALL unrolling and backward too. */
+/* A build that counts its bytes may leave out the narrow panels, for what is left works for all;
+ * and with ATTNI_SMALL unrolling and backward too. */
 #ifdef ATTNI_MIN_VECS
 #define MIN_VECS ATTNI_MIN_VECS
 #else
