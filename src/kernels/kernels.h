@@ -3,7 +3,7 @@
  * only caller) and by the kernels themselves. A kernel never sees a public struct, never allocates,
  * never fails. All `void` arrays hold the table's real type (float or double). "lanes" = vecs * vl:
  * the queries of a panel, one per vector lane.
- * Tests: tests/kernels/ */
+ * Tests: tests/engine/ */
 #ifndef ATTNI_KERNELS_H
 #define ATTNI_KERNELS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pack.h - rows of queries into panels, panels into rows of results, half precision to and from
- * f32. Touches only its arguments. Tests: tests/kernels/ */
+ * f32. Touches only its arguments. Tests: tests/engine/ */
 #ifndef ATTNI_PACK_H
 #define ATTNI_PACK_H
 

@@ -5,7 +5,7 @@
  * read where they lie, through scalar broadcasts; softmax needs no horizontal operation; and each
  * lane does the same operations in the same order whatever the width, the panel or the neighbours:
  * that is why results are the same bits everywhere.
- * Tests: tests/kernels/ */
+ * Tests: tests/engine/ */
 #ifndef ATTNI_VISIT_H
 #define ATTNI_VISIT_H
 

@@ -18,7 +18,7 @@ SKIPPED = {"build", "out", ".git", "node_modules", "__pycache__"}
 TEXT = {".c", ".h", ".md", ".py", ".mjs", ".js", ".ts", ".txt", ".cmake", ".json", ".in", ".1", ""}
 FORBIDDEN_FLAG = re.compile(r"-ffast-math|-Ofast|-march=native|-funsafe-math-optimizations")
 MACHINE_PATH = re.compile(r"(?:^|[^\w.~$}-])(/(?:home|root|work|farm|Users)/\w+)", re.MULTILINE)
-NAMED_TEST = re.compile(r"(?<![\w/.])(?:web/)?tests/[\w/.-]+\.(?:c|py|mjs|ts)\b")
+NAMED_TEST = re.compile(r"(?<![\w/.])(?:(?:web/)?tests/[\w/.-]+\.(?:c|py|mjs|ts)\b|tests/\w+(?=[/`,;)\s]))")
 SYSTEM = re.compile(
     r"\b(?:__linux__|__gnu_linux__|__unix__|__APPLE__|_WIN32|__MINGW32__|_MSC_VER|_REENTRANT|_GNU_SOURCE)\b"
     r"|<(?:pthread|unistd|sched|signal|windows|process|sys/\w+)\.h>"
@@ -91,7 +91,7 @@ def path_complaints(path, text):
 
 def test_complaints(root, path, text):
     for match in NAMED_TEST.finditer(text):
-        if not any((root / place / match.group()).is_file() for place in (".", "web")):
+        if not any((root / place / match.group()).exists() for place in (".", "web")):
             number = text.count("\n", 0, match.start()) + 1
             yield f"{path}:{number}: there is no {match.group()}"
 

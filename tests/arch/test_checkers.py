@@ -182,8 +182,10 @@ class Sources(Tree):
     def test_a_named_test_that_is_not_there_is_found(self):
         self.write("tests/core/test_pool.c", "")
         self.write("web/tests/run.mjs", "")
-        self.write("docs/tour.md", "tests/core/test_pool.c, tests/run.mjs, tests/unit/*.c\ntests/unit/test_" + "pond.c\n")
-        self.assertEqual(self.sources(), ["docs/tour.md:2: there is no tests/unit/test_" + "pond.c"])
+        self.write("docs/tour.md", "tests/core/test_pool.c, tests/run.mjs, tests/core/*.c\ntests/core/test_" + "pond.c\n")
+        self.assertEqual(self.sources(), ["docs/tour.md:2: there is no tests/core/test_" + "pond.c"])
+        self.write("docs/tour.md", "tests/core, tests/" + "pond/*.c\n")
+        self.assertEqual(self.sources(), ["docs/tour.md:1: there is no tests/" + "pond"])
 
     def test_a_long_test_file_is_found(self):
         self.write("tests/core/test_" + "pond.py", "x\n" * 600)
