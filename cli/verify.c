@@ -43,7 +43,13 @@ static const cli_spec spec = {
              "of 000 to 004: what is stated, what comes out now, the verdict (holds, holds if,\n"
              "wrong) and one line why. Exit code 1 says that one of our own computations\n"
              "differs from the exact value on record, never that a document is wrong.",
-    .notes = {{"Examples", "  attn verify --only 001\n"
+    .notes = {{"Documents", "  000  an analysis report: findings and figures\n"
+                            "  001  a worked example in linear algebra\n"
+                            "  002  an interactive tutorial\n"
+                            "  003  a lesson with exercises\n"
+                            "  004  a slide deck\n"
+                            "  docs/documents.md says what they are and how their statements are numbered.\n"},
+              {"Examples", "  attn verify --only 001\n"
                            "  attn verify --only C-4\n"
                            "  attn verify --wrong\n"
                            "  attn verify --markdown > corrections.md\n"}},

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* series.h - columns of a table as a line or bars of a chart.
+/* series.h - columns of a table as a line or bars of a chart, and names of their rows.
  * Tests: tests/lab/test_experiments.c */
 #ifndef LAB_SERIES_H
 #define LAB_SERIES_H
 
 #include "experiment.h"
+
+/* The positions of the figures with eight tokens. */
+static const char *const lab_token_name[8] = {"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7"};
 
 /* `look` with the points of two columns, which must be there. */
 static inline plot_series lab_series(const lab_table *table, const char *x, const char *y,

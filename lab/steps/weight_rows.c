@@ -2,8 +2,6 @@
 /* weight_rows.c - see weight_rows.h. */
 #include "steps/weight_rows.h"
 
-const char *const lab_token_name[8] = {"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7"};
-
 void lab_rows_measure(const double *weights, int64_t n, double *entropy, double *largest,
                       double *jacobian) {
     for (int64_t i = 0; i < n; i++) {

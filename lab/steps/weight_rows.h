@@ -11,7 +11,4 @@
 void lab_rows_measure(const double *weights, int64_t n, double *entropy, double *largest,
                       double *jacobian);
 
-/* "t0" .. "t7": the positions of the figures with eight tokens. */
-extern const char *const lab_token_name[8];
-
 #endif
