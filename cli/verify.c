@@ -48,7 +48,7 @@ static const cli_spec spec = {
                             "  002  an interactive tutorial\n"
                             "  003  a lesson with exercises\n"
                             "  004  a slide deck\n"
-                            "  docs/documents.md says what they are and how their statements are numbered.\n"},
+                            "  docs/documents.md says where they and their ids come from.\n"},
               {"Examples", "  attn verify --only 001\n"
                            "  attn verify --only C-4\n"
                            "  attn verify --wrong\n"

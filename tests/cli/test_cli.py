@@ -362,12 +362,16 @@ class Interruption(CliTest):
 
 
 class Manual(CliTest):
-    def test_the_manual_page_names_every_option(self):
+    def test_the_manual_page_names_every_command_and_option(self):
         with open(os.path.join(os.path.dirname(__file__), "../../cli/attn.1")) as f:
             page = f.read()
-        for command in ("run", "cost", "gradcheck", "explore"):
+        overview = self.run_attn("help")[0].partition("\nTry\n")[0]
+        commands = re.findall(r"(?m)^  (\w+) +\w", overview)
+        self.assertGreater(len(commands), 10)
+        for command in commands:
+            self.assertTrue("\n.It Cm %s\n" % command in page, command)
             for option in re.findall(r"(?m)^  (?:-\w, )?--([\w-]+)", self.run_attn(command, "--help")[0]):
-                self.assertRegex(page, r"Fl -%s\b" % option.replace("-", r"\\?-"))
+                self.assertTrue(re.search(r"Fl -%s\b" % option.replace("-", r"\\?-"), page), (command, option))
 
     def test_manual_and_guide_name_every_kind_of_positions(self):
         root = os.path.join(os.path.dirname(__file__), "../..")
