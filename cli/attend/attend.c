@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attend.c - `attn attend MODEL "sentence"`: what a trained model answers and where it looks, or how
- * layers with random weights read any words. Tests: tests/cli/test_attend.py */
+/* attend.c - `attn attend MODEL "sentence"`: what a trained model answers and where it looks, or
+ * how layers with random weights read any words. Tests: tests/cli/test_attend.py */
 #include "attend/attend.h"
 #include "lab/learning/task.h"
 #include "shared/model_load.h"
@@ -167,8 +167,8 @@ static int check(const attend_options *o, const attend_reader *r) {
     return CLI_USAGE;
 }
 
-/* One "2.1" of a list as layer * heads + head; *text moves to the next one, or becomes NULL. -1 if it
- * is none. */
+/* One "2.1" of a list as layer * heads + head; *text moves to the next one, or becomes NULL. -1 if
+ * it is none. */
 static int32_t next_head(const char **text, const attend_reader *r) {
     char *dot, *end;
     const long layer = strtol(*text, &dot, 10);
@@ -208,8 +208,8 @@ static void settle_input(const attend_options *o, const attend_reader *r, const 
     in->gradient_at = is_by_gradient(view) ? view->at : -1;
 }
 
-/* The tokens at which the task asks, or all when they are unknown or not all there; of random layers
- * none. */
+/* The tokens at which the task asks, or all when they are unknown or not all there; of random
+ * layers none. */
 static void choose_questions(attend_view *view, int64_t n) {
     if (!view->model) return;
     const lab_task *task = lab_task_named(view->model->task);
@@ -243,7 +243,7 @@ static int64_t largest_key(const attend_view *view) {
     return most;
 }
 
-/* --------------------------------------------------------------------------------------- command */
+/* -------------------------------------------------------------------------------------- command */
 
 /* A sentence and the look at it. */
 typedef struct looked_at {

@@ -8,7 +8,7 @@
 #include "lab/steps/random_look.h"
 #include "shared/out.h"
 
-/* --------------------------------------------------------------------------------------- reading */
+/* -------------------------------------------------------------------------------------- reading */
 
 /* Who reads: a model, or layers with random weights. */
 typedef struct attend_reader {
@@ -34,7 +34,7 @@ attni_look_input attend_input(const attend_reader *reader, const attend_words *t
 int attend_look(const attend_reader *reader, const attend_words *text, const attni_look_input *in,
                 attni_look *look);
 
-/* --------------------------------------------------------------------------------------- showing */
+/* -------------------------------------------------------------------------------------- showing */
 
 /* What is shown: a matrix, which an attni_aggregate chooses, or something else. */
 typedef enum attend_show {
@@ -80,14 +80,15 @@ void attend_json_shown(const attend_view *view, json_t *root);
 /* Adds "pairs" and "difference" of two maps; an exit code. */
 int attend_json_difference(const attend_view view[2], json_t *root);
 
-/* ------------------------------------------------------------------------------------- comparing */
+/* ------------------------------------------------------------------------------------ comparing */
 
 /* Tokens of two texts that belong together; -1 where one has nothing beside it. */
 typedef struct attend_pair {
     int64_t of[2];
 } attend_pair;
 
-/* Words side by side with the fewest changes: *pairs (the result), to be freed; -1 without memory. */
+/* Words side by side with the fewest changes: *pairs (the result), to be freed; -1 without
+ * memory. */
 int64_t attend_align(const attend_view view[2], attend_pair **pairs);
 /* First map minus second at a pair of queries and a pair of keys; NaN where one has no such cell or
  * both are masked. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attend_compare.c - two sentences side by side: which words belong together, how their maps differ,
- * and where the layers move their tokens on shared axes. Tests: tests/cli/test_attend.py */
+/* attend_compare.c - two sentences side by side: which words belong together, how their maps
+ * differ, and where the layers move their tokens on shared axes. Tests: tests/cli/test_attend.py */
 #include "attend/attend.h"
 #include "lab/steps/principal.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------- alignment */
+/* ------------------------------------------------------------------------------------ alignment */
 
 /* How many words must be changed, added or left out between the first i and the first j words. */
 typedef struct distances {

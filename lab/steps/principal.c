@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* principal.c - see principal.h. Power iteration on the covariance, the second axis with the first
- * taken out. An axis has the sign of its part along the one it starts from. The covariance is formed
- * once for an axis: a round then costs d^2 and not n d. */
+ * taken out. An axis has the sign of its part along the one it starts from. The covariance is
+ * formed once for an axis: a round then costs d^2 and not n d. */
 #include "steps/principal.h"
 
 #include "core/base.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* random_look.h - a look at layers of attention with random weights, which read any words: x is the
  * embedding of a word, then x += attention(x) in each layer. Numbers are those of `attn trace`: the
- * first layer of a sentence is drawn by the seed, layer l by seed + l. They show the arithmetic, not
- * meaning. Tests: tests/lab/test_random_look.c */
+ * first layer of a sentence is drawn by the seed, layer l by seed + l. They show the arithmetic,
+ * not meaning. Tests: tests/lab/test_random_look.c */
 #ifndef LAB_RANDOM_LOOK_H
 #define LAB_RANDOM_LOOK_H
 

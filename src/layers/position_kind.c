@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* position_kind.c - the table of kinds of positions: none, then those of the list in CMakeLists.txt,
- * which makes ATTNI_POSITION_KINDS from it: X(learned) X(rope) ... Compiled per real.
+/* position_kind.c - the table of kinds of positions: none, then those of the list in
+ * CMakeLists.txt, which makes ATTNI_POSITION_KINDS from it: X(learned) X(rope) ... Compiled per
+ * real.
  * Tests: tests/layers/test_position_kinds.c */
 #include "layers/position_kind.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* position_kind.h - what a kind of positions does: one row for each, in positions_<kind>.c. The
  * list of kinds is in CMakeLists.txt beside it. Written for `real`; allocates nothing.
- * Tests: tests/layers/test_position_kinds.c, tests/layers/test_mha.c, tests/models/test_transformer.c */
+ * Tests: tests/layers/test_position_kinds.c, tests/layers/test_mha.c,
+ * tests/models/test_transformer.c */
 #ifndef ATTNI_POSITION_KIND_H
 #define ATTNI_POSITION_KIND_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* look.c - the memory of a look and the views that are made of any attention layers: masks, weights,
- * aggregates, rollout, gradient times weight. How a transformer gets there is look_model.c.
+/* look.c - the memory of a look and the views that are made of any attention layers: masks,
+ * weights, aggregates, rollout, gradient times weight. How a transformer gets there is
+ * look_model.c.
  * Tests: tests/models/test_look.c */
 #define ATTNI_REAL_f32
 #include "models/look.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* look.h - one look at a model: how it reads a text under a mask, a scale, a temperature and without
- * the heads that are switched off. A look holds weights, scores, aggregates over heads and layers,
- * answers, and the gradient of one answer. Layers that are not a transformer's fill a look by
- * attni_look_take() and attni_look_fill(). All numbers are f32.
+/* look.h - one look at a model: how it reads a text under a mask, a scale, a temperature and
+ * without the heads that are switched off. A look holds weights, scores, aggregates over heads and
+ * layers, answers, and the gradient of one answer. Layers that are not a transformer's fill a look
+ * by attni_look_take() and attni_look_fill(). All numbers are f32.
  * Tests: tests/models/test_look.c */
 #ifndef ATTNI_LOOK_H
 #define ATTNI_LOOK_H
@@ -47,8 +47,8 @@ typedef struct attni_look {
     void *memory;         /* owns all of it */
 } attni_look;
 
-/* Gives a look at a model; release with attni_look_free(). The loss is the cross-entropy of what the
- * model itself answers at gradient_at, summed over the slots; parameters are those of
+/* Gives a look at a model; release with attni_look_free(). The loss is the cross-entropy of what
+ * the model itself answers at gradient_at, summed over the slots; parameters are those of
  * model->parameters. Errors: VALUE, MEMORY; *look is then empty. */
 attn_status attni_look_at(attn_ctx *ctx, const attni_model *model, const attni_look_input *in,
                           attni_look *look, attn_error *err);
@@ -89,7 +89,7 @@ extern const attni_look_part attni_look_parts[ATTNI_LOOK_PARTS];
 int attni_look_shape(const attni_look *look, const attni_look_part *part, int64_t *side);
 const void *attni_look_data(const attni_look *look, const attni_look_part *part);
 
-/* ------------------------------------------------------------------------------- for other layers */
+/* ----------------------------------------------------------------------------- for other layers */
 
 /* What passes through a stack of attention layers left behind. */
 typedef struct attni_look_pass {
@@ -106,8 +106,8 @@ bool attni_look_needs_mask(const attni_look_input *in);
 /* Sets to 0 the rows of w_o (heads * d_k, d) that read a head of this layer that is off. */
 void attni_look_switch_off(const attni_look_input *in, int64_t layer, const attni_look *look,
                            float *w_o);
-/* Memory for the sizes that *look has, with `visible` filled in. Errors: VALUE (gradient_at), MEMORY;
- * *look is then empty. */
+/* Memory for the sizes that *look has, with `visible` filled in. Errors: VALUE (gradient_at),
+ * MEMORY; *look is then empty. */
 attn_status attni_look_take(const attni_look_input *in, attni_look *look, attn_error *err);
 /* Everything but logits and by_parameter. */
 attn_status attni_look_fill(attn_ctx *ctx, const attni_look_pass *pass, attni_look *look,

@@ -26,8 +26,8 @@ void attni_model_free(attni_model *model);
  * if there is none. */
 int32_t attni_model_word(const attni_model *model, const char *letters, size_t n);
 
-/* Moves *text to its next word and returns the length of that; a full stop at the end of a word is a
- * word of its own. 0 at the end of the text. */
+/* Moves *text to its next word and returns the length of that; a full stop at the end of a word is
+ * a word of its own. 0 at the end of the text. */
 size_t attni_model_cut(const char **text);
 
 /* Weights as a safetensors file in memory; the metadata holds configuration, words and origin. */

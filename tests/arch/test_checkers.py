@@ -198,15 +198,9 @@ class Sources(Tree):
         self.write("src/core/pool.c", "int x;\t\n")
         self.assertEqual(len(self.sources()), 1)
 
-    def test_long_line_of_c_is_found(self):
-        self.write("src/core/pool.c", "/* %s */\n" % ("x" * 94))
-        self.assertEqual(self.sources(), [])
-        self.write("src/core/pool.c", "/* %s */\n" % ("x" * 95))
-        self.assertEqual(len(self.sources()), 1)
-
-    def test_new_edited_and_missing_records_are_found(self):
+    def test_edited_and_missing_records_are_found(self):
         self.write("docs/adr/0001-a.md", "as decided\n")
-        self.assertIn("add this line", self.sources()[0])
+        self.assertEqual(self.sources(), [])  # new, and warned of
         digest = hashlib.sha256(b"as decided\n").hexdigest()
         self.write("docs/adr/SHA256SUMS", f"{digest}  0001-a.md\n")
         self.assertEqual(self.sources(), [])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_beyond_structure.c - experiments E1 .. E5 and what they compute with: spectra, Markov chains,
- * counted memory, the dense peer. Expected values: by hand, figures.json, SPEC, or NumPy's SVD. */
+/* test_beyond_structure.c - experiments E1 .. E5 and what they compute with: spectra, Markov
+ * chains, counted memory, the dense peer. Expected values: by hand, figures.json, the documents, or
+ * NumPy's SVD. */
 #define ATTNI_REAL_f64
 #include "experiment.h"
 #include "models/rollout.h"
@@ -403,7 +404,7 @@ TEST(e3_band_holds_the_median) {
     }
 }
 
-/* SPEC C-3c, with the digits printed there. */
+/* Claim C-3c, with the digits on record. */
 TEST(e3_gradients_of_queries_are_those_of_the_claim) {
     const lab_data *data = measured("E3");
     CHECK(data);

@@ -356,7 +356,7 @@ TEST(weights_times_gradient_are_what_scaling_a_head_does_for_the_loss) {
     attni_model_free(&model);
 }
 
-/* -------------------------------------------------------------------------------------- refusals */
+/* ------------------------------------------------------------------------------------- refusals */
 
 static void check_refused(const attni_model *model, const attni_look_input *in, const char *says) {
     attni_look look;

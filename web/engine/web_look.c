@@ -62,7 +62,7 @@ static void put_parameter_names(const attni_parameters *parameters) {
     if (name) web_put_texts("parameter_names", name, parameters->n);
 }
 
-/* ----------------------------------------------------------------------------------------- calls */
+/* ---------------------------------------------------------------------------------------- calls */
 
 EXPORT(look) web_look(double handle, const double *block) {
     attni_look look;

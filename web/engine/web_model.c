@@ -98,8 +98,8 @@ static const char *problem_of(const void *bytes, size_t size) {
     return "";
 }
 
-/* bytes: the whole file, or its beginning to the end of the header at least; then the weights are not
- * looked at. file_size must be the size of the whole one. */
+/* bytes: the whole file, or its beginning to the end of the header at least; then the weights are
+ * not looked at. file_size must be the size of the whole one. */
 EXPORT(header) web_header(const void *bytes, size_t size, double file_size) {
     attni_safetensors file;
     web_begin();
@@ -121,7 +121,8 @@ EXPORT(header) web_header(const void *bytes, size_t size, double file_size) {
 
 /* --------------------------------------------------------------------------------------- tokens */
 
-/* Cuts text, which the page hands over to be written to, into words, each ended by 0, in letters. */
+/* Cuts text, which the page hands over to be written to, into words, each ended by 0, in
+ * letters. */
 static int64_t cut(const attni_model *model, const char *text, char *letters, const char **word,
                    int32_t *token) {
     int64_t n = 0;
