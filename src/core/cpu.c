@@ -4,6 +4,7 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <xmmintrin.h>
 
 /* The operating system must save the vector registers: bits of XCR0. */
 enum { XCR0_AVX = 0x6, XCR0_AVX512 = 0xe6 };
@@ -58,5 +59,27 @@ void attni_cpu_name(char name[64]) {
         if (!__get_cpuid(0x80000002u + leaf, &w[0], &w[1], &w[2], &w[3])) return;
     }
     memcpy(name, words, sizeof words);
+#endif
+}
+
+uint64_t attni_cpu_float_control(void) {
+#if defined(__x86_64__)
+    return _mm_getcsr();
+#elif defined(__aarch64__)
+    uint64_t control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    return control;
+#else
+    return 0;
+#endif
+}
+
+void attni_cpu_set_float_control(uint64_t control) {
+#if defined(__x86_64__)
+    _mm_setcsr((unsigned)control);
+#elif defined(__aarch64__)
+    __asm__ volatile("msr fpcr, %0" : : "r"(control));
+#else
+    (void)control;
 #endif
 }

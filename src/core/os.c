@@ -82,6 +82,7 @@ void attni_condition_broadcast(attni_condition *condition) {
 }
 
 void *attni_memory_alloc(size_t size, size_t align) {
+    if (size > PTRDIFF_MAX) return NULL; /* _aligned_malloc() may overflow */
     return _aligned_malloc(size > 0 ? size : 1, align);
 }
 void attni_memory_free(void *memory) { _aligned_free(memory); }
@@ -91,6 +92,8 @@ int attni_cpu_count(void) {
     const int n = mask ? count_bits(mask) : (int)GetActiveProcessorCount(ALL_PROCESSOR_GROUPS);
     return n > 0 ? n : 1;
 }
+
+int64_t attni_process_id(void) { return 0; }
 
 #else
 /* ----------------------------------------------------------------------- memory outside Windows */
@@ -144,7 +147,14 @@ void attni_condition_wait(attni_condition *condition, attni_mutex *mutex) {
 void attni_condition_signal(attni_condition *condition) { pthread_cond_signal(condition); }
 void attni_condition_broadcast(attni_condition *condition) { pthread_cond_broadcast(condition); }
 
+static int online_cpus(void) {
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
 #if defined(__linux__)
+#include "core/quota.h"
+
 void attni_thread_pin(attni_thread *thread, int index) {
     cpu_set_t allowed, one;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
@@ -158,21 +168,19 @@ void attni_thread_pin(attni_thread *thread, int index) {
     }
 }
 
-static int allowed_cpus(void) {
+int attni_cpu_count(void) {
     cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+    const int allowed =
+        sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : online_cpus();
+    const int quota = attni_quota_cpus("");
+    return quota > 0 && quota < allowed ? quota : allowed;
 }
 #else
 void attni_thread_pin(attni_thread *thread, int index) { (void)thread, (void)index; }
-static int allowed_cpus(void) { return 0; }
+int attni_cpu_count(void) { return online_cpus(); }
 #endif
 
-int attni_cpu_count(void) {
-    const int allowed = allowed_cpus();
-    if (allowed > 0) return allowed;
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
+int64_t attni_process_id(void) { return getpid(); }
 
 #else
 /* --------------------------------------------------------------------------- a single thread */
@@ -200,5 +208,6 @@ void attni_condition_signal(attni_condition *condition) { (void)condition; }
 void attni_condition_broadcast(attni_condition *condition) { (void)condition; }
 
 int attni_cpu_count(void) { return 1; }
+int64_t attni_process_id(void) { return 0; }
 #endif
 #endif

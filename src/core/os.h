@@ -57,6 +57,10 @@ void attni_condition_broadcast(attni_condition *condition);
 void *attni_memory_alloc(size_t size, size_t align);
 void attni_memory_free(void *memory);
 
-int attni_cpu_count(void); /* CPUs this process may run on, at least 1 */
+/* CPUs this process may keep busy, at least 1: those it may run on, fewer under a CPU quota. */
+int attni_cpu_count(void);
+
+/* Changes in a child of fork(); a constant where there is no fork(). */
+int64_t attni_process_id(void);
 
 #endif
