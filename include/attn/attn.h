@@ -22,7 +22,7 @@
  *  thread count, any batch composition, any split of the queries and any vector width of one class
  *  of machines (with fused multiply-add: AVX2, AVX-512, NEON; without: scalar, SSE2, wasm SIMD128).
  *  Memory is O(n). NaN or Inf in a masked place never reaches a result. A call that fails leaves
- *  its outputs untouched. The library never prints, exits, aborts or changes floating-point state;
+ *  its outputs untouched (one that was aborted does not). The library never prints, exits, aborts or changes floating-point state;
  *  it reads one environment variable, ATTN_ISA, in attn_ctx_create().
  *
  *  Ownership words: a function "borrows" (for the call), "keeps" (until destroy) or "gives" (the
@@ -73,7 +73,8 @@ ATTN_API const char *attn_version(void);
     X(ATTN_E_MEMORY, "out of memory")                                                              \
     X(ATTN_E_ISA, "instruction set not available")                                                 \
     X(ATTN_E_THREADS, "threads could not be started")                                              \
-    X(ATTN_E_SELFTEST, "self-test found a wrong result")
+    X(ATTN_E_SELFTEST, "self-test found a wrong result")                                           \
+    X(ATTN_E_ABORTED, "stopped by the abort callback")
 
 typedef enum attn_status {
 #define X(name, text) name,
@@ -246,11 +247,22 @@ typedef struct attn_pool {
 
 typedef struct attn_ctx_options {
     uint32_t struct_size; /* set by attn_ctx_options_init() */
-    int threads;          /* workers per call; default 1: none is started. 0 = one per CPU */
+    int threads;          /* maximum number of workers; default 1: none is started. 0 = the
+                             number of CPUs that attn_cpu_info() tells */
     attn_isa isa;         /* default AUTO; the environment's ATTN_ISA=name steps AUTO down */
     int pin;              /* non-zero: pin each own worker to one CPU; default 0 */
     attn_alloc alloc;     /* default: malloc and free */
     attn_pool pool;       /* default: own threads; give run() to use yours */
+
+    /* Ends attn_forward(), attn_backward() and attn_inspect() early: they call abort(abort_user)
+     * again and again, and when it returns non-zero they return ATTN_E_ABORTED. Outputs are then
+     * unspecified; the context can be used as before. Default NULL. The callback runs on the thread
+     * that made the call; with pool.run, on any of its threads, but never on two at once. It must
+     * not use the context. Between two calls of it a thread works on at most 384 query rows and all
+     * their keys in forward, 96 in backward, one in inspect: 384 rows, 16384 keys and d = 128 take
+     * 3.2 GFLOP, about 30 ms of a core. */
+    int (*abort)(void *user);
+    void *abort_user;
 } attn_ctx_options;
 
 /** All fields to the defaults named above. */
@@ -260,11 +272,21 @@ typedef struct attn_ctx attn_ctx;
 
 /** attn_ctx_create(): gives a context: worker threads, the chosen kernels and scratch that only
  *  grows. options may be NULL (defaults). Borrows options, keeps the callbacks. Errors: NULL,
- *  STRUCT, VALUE, ISA (not in this build or machine), MEMORY, THREADS; *ctx is then NULL. */
+ *  STRUCT, VALUE, ISA (not in this build or machine), MEMORY, THREADS; *ctx is then NULL.
+ *
+ *  In a real process: own workers block every signal, so that handlers run on your threads. During
+ *  a call all workers, yours or our own, have the floating-point state of the thread that calls
+ *  (rounding, subnormals, exception masks), so that one thread and many give the same bits under
+ *  any of them; they get their own state back afterwards. After fork() the child may use and
+ *  destroy the contexts it inherited: its first parallel call starts new workers. A call uses as
+ *  many workers as it has tasks, and its scratch follows them. */
 ATTN_API attn_status attn_ctx_create(const attn_ctx_options *options, attn_ctx **ctx,
                                      attn_error *err);
 /** Ends the workers and frees everything. NULL is allowed. */
 ATTN_API void attn_ctx_destroy(attn_ctx *ctx);
+/** Frees the scratch, which only grows otherwise; the next call allocates what it needs. Workers
+ *  stay: they sleep. NULL is allowed. */
+ATTN_API void attn_ctx_trim(attn_ctx *ctx);
 /** The instruction set in use. */
 ATTN_API attn_isa attn_ctx_isa(const attn_ctx *ctx);
 /** Workers per call. */
@@ -274,7 +296,8 @@ typedef struct attn_cpu {
     attn_isa best;                  /* what AUTO takes */
     uint8_t usable[ATTN_ISA_COUNT]; /* usable[isa] != 0: built in and runs on this machine */
     uint8_t built[ATTN_ISA_COUNT];  /* built[isa] != 0: in this library */
-    int cpus;                       /* CPUs this process may run on */
+    int cpus;                       /* CPUs this process may keep busy: those it may run on, or
+                                       fewer under a CPU quota (Linux control groups) */
     char name[64];                  /* "AMD EPYC ...", "" where unknown */
 } attn_cpu;
 
@@ -289,7 +312,7 @@ ATTN_API void attn_cpu_info(attn_cpu *info);
  *  denominator, of scores divided by temperature; -inf for a row that sees no key, sinks or not.
  *  Borrows everything; out and lse must not overlap each other or any input. Scratch comes from the
  *  context, which allocates only for a larger shape than before, or from args->workspace.
- *  Errors: any but SELFTEST; out and lse are then untouched.
+ *  Errors: any but SELFTEST; out and lse are then untouched, except after ABORTED.
  *  Cost: 2 (d_k + d_v) flops per visible pair, O(n) memory. */
 ATTN_API attn_status attn_forward(attn_ctx *ctx, const attn_args *args, const attn_tensor *out,
                                   const attn_tensor *lse, attn_error *err);
@@ -335,7 +358,7 @@ typedef struct attn_results {
  *  The same bits for any thread count, batch composition and vector width of a class, as forward;
  *  but dk and dv sum over blocks of 96 queries counted from the first, so that splitting the
  *  queries changes them by rounding.
- *  Errors: any but SELFTEST; gradients are then untouched.
+ *  Errors: any but SELFTEST; gradients are then untouched, except after ABORTED.
  *  Cost: 2 (3 d_k + 2 d_v) flops per visible pair. */
 ATTN_API attn_status attn_backward(attn_ctx *ctx, const attn_args *args,
                                    const attn_results *results, const attn_gradients *gradients,
@@ -376,7 +399,7 @@ ATTN_API void attn_inspection_init(attn_inspection *what);
 /** attn_inspect(): computes the requested views of the weights row by row in double precision.
  *  Only raw, capped, biased and weights are n_q x n_k; the others need O(n) memory. Borrows
  *  everything; outputs must not overlap inputs. Errors: as attn_forward(); outputs are then
- *  untouched. Cost: about n_q n_k (d_k + 10) operations per head, shared by the threads. */
+ *  untouched, except after ABORTED. Cost: about n_q n_k (d_k + 10) operations per head, shared by the threads. */
 ATTN_API attn_status attn_inspect(attn_ctx *ctx, const attn_args *args, const attn_inspection *what,
                                   attn_error *err);
 

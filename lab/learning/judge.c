@@ -199,7 +199,7 @@ attn_status lab_judge_run(lab_judge *judge, const lab_evaluation_wish *wish,
     const int64_t shards = attni_ceil_div(wish->examples, LAB_SHARD);
     const int64_t examples = attni_min(shards * LAB_SHARD, judge->max_examples);
     judge->knock_out = wish->knock_out;
-    attni_parallel(judge->crew->pool, shards, judge_task, judge);
+    attni_parallel(judge->crew->pool, judge->crew->n, shards, judge_task, judge);
     for (int64_t s = 0; s < shards; s++) {
         const lab_tally *t = &judge->tally[s];
         if (t->status != ATTN_OK) return attni_fail(err, t->status, "%s", t->error.message);

@@ -226,7 +226,7 @@ double lab_trainer_layer_norm(const lab_trainer *t, int64_t layer) {
 attn_status lab_trainer_step(lab_trainer *t, lab_training_step *step, attn_error *err) {
     memset(step, 0, sizeof *step);
     draw_batch(t);
-    attni_parallel(t->crew.pool, t->n_shards, shard_task, t);
+    attni_parallel(t->crew.pool, t->crew.n, t->n_shards, shard_task, t);
     for (int64_t s = 0; s < t->n_shards; s++) {
         if (t->status[s] != ATTN_OK)
             return attni_fail(err, t->status[s], "%s", t->error[s].message);

@@ -73,8 +73,11 @@ attn_status attn_backward(attn_ctx *ctx, const attn_args *args, const attn_resul
     if (!plan.forward.kernels->backward)
         return attni_fail(err, ATTN_E_ISA, "backward: not in this build for %s; use f32",
                           attn_dtype_name(full.q.dtype));
-    attni_backward_job job = {
-        .plan = &plan, .results = results, .gradients = gradients, .dq_sums = gradients->dq};
+    attni_backward_job job = {.ctx = ctx,
+                              .plan = &plan,
+                              .results = results,
+                              .gradients = gradients,
+                              .dq_sums = gradients->dq};
     ATTN_TRY(choose_workspace(ctx, &job, err));
     if (plan.own_sums) {
         job.dq_sums = attn_tensor_bhsd(
@@ -82,12 +85,7 @@ attn_status attn_backward(attn_ctx *ctx, const attn_args *args, const attn_resul
             full.q.shape[0], full.q.shape[1], full.q.shape[2], full.q.shape[3]);
     }
     clear_shared(&job);
-    const int64_t n_tasks = plan.strands * plan.ranges;
-    if (plan.workers == 1) {
-        for (int64_t task = 0; task < n_tasks; task++) attni_backward_task(&job, task, 0);
-    } else {
-        attni_parallel(attni_ctx_pool(ctx), n_tasks, attni_backward_task, &job);
-    }
+    ATTN_TRY(attni_ctx_run(ctx, plan.workers, plan.n_tasks, attni_backward_task, &job, err));
     add_up(&job);
     return ATTN_OK;
 }

@@ -33,6 +33,7 @@ typedef struct attni_key_sums {
 typedef struct attni_back_task {
     const attni_backward_job *job;
     const attni_backward_plan *plan;
+    int worker;
     char *scratch;
     attni_view *view;
     attni_sequence seq;

@@ -117,8 +117,8 @@ attn_status attni_backward_plan_make(attn_ctx *ctx, const attn_args *full, const
     plan->columns_v = padded_columns(kernels, full->v.shape[3]);
     choose_strands(plan, g, sliding);
     choose_ranges(plan, keys, attn_ctx_threads(ctx), sliding);
-    const bool alone = !plan->forward.worth_waking || plan->strands * plan->ranges < 2;
-    plan->workers = alone ? 1 : attn_ctx_threads(ctx);
+    plan->n_tasks = plan->strands * plan->ranges;
+    plan->workers = plan->forward.worth_waking ? attni_ctx_workers(ctx, plan->n_tasks) : 1;
     plan->own_sums = plan->want_dq && plan->ranges > 1 && (plan->forward.half || !g->dq.data);
     plan->double_kernels = attni_ctx_kernels(ctx, true);
     size_t all;

@@ -36,7 +36,8 @@ typedef struct attni_backward_plan {
      * goes through the ranges in order, each adding to its dq. */
     int64_t strands, heads_per_strand, ranges, range_tiles;
     bool sequences_share, heads_share;
-    int workers;
+    int64_t n_tasks;
+    int workers; /* threads that take part, each with its scratch */
     attni_backward_layout layout;
     /* Shared scratch, before the workers' parts: */
     size_t progress;   /* (heads, ranges) blocks done */

@@ -309,6 +309,12 @@ static void meet_keys(const attni_back_task *s, int64_t lo, int64_t hi) {
     for (; first < hi; first += ATTNI_BACKWARD_KEYS) meet_tile(s, &from, first, lo, hi);
 }
 
+/* Waits for the dq of the block to arrive from the range before; false when the call is aborted. */
+static bool await_dq(const attni_back_task *s, int64_t first) {
+    return attni_progress_await(progress_of(s, s->range - 1), first + s->n_rows,
+                                attni_ctx_aborted(s->job->ctx));
+}
+
 /* A block that sees nothing of the range still passes through the first, which begins its dq, and
  * the last, which ends it. */
 static void do_block(attni_back_task *s, int64_t first) {
@@ -325,7 +331,7 @@ static void do_block(attni_back_task *s, int64_t first) {
     }
     s->guarded = sees && may_hide(plan->forward.args) && !attni_back_block_is_finite(s);
     if (plan->want_dq && s->range > 0) {
-        attni_progress_await(progress_of(s, s->range - 1), first + s->n_rows);
+        if (!await_dq(s, first)) return;
         for (int n = 0; n < n_panels; n++) load_dq(s, attni_back_panel_at(s, n));
     }
     if (sees) meet_keys(s, lo, hi);
@@ -390,8 +396,10 @@ static void do_head(attni_back_task *s, int64_t head) {
     s->hi = attni_min(s->seq.n_k, s->lo + range_keys);
     s->dk = begin_sums(s, &g->dk, plan->layout.dk, a->scale / a->temperature);
     s->dv = begin_sums(s, &g->dv, plan->layout.dv, 1);
-    for (int64_t row = 0; row < plan->forward.group * s->seq.rows; row += ATTNI_BLOCK_ROWS)
+    for (int64_t row = 0; row < plan->forward.group * s->seq.rows; row += ATTNI_BLOCK_ROWS) {
+        if (attni_ctx_aborts(s->job->ctx, s->worker)) return;
         do_block(s, row);
+    }
     end_sums(s, &s->dk);
     end_sums(s, &s->dv);
 }
@@ -412,6 +420,7 @@ void attni_backward_task(void *arg, int64_t task, int worker) {
     char *scratch = job->workspace + plan->shared_bytes + (size_t)worker * l->bytes;
     attni_back_task s = {.job = job,
                          .plan = plan,
+                         .worker = worker,
                          .scratch = scratch,
                          .view = (attni_view *)(scratch + l->view),
                          .range = task % plan->ranges};

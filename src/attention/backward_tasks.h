@@ -7,6 +7,7 @@
 #include "attention/backward_plan.h"
 
 typedef struct attni_backward_job {
+    attn_ctx *ctx;
     const attni_backward_plan *plan;
     const attn_results *results;
     const attn_gradients *gradients;

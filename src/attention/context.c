@@ -17,6 +17,11 @@ struct attn_ctx {
     attn_alloc alloc;
     void *scratch;
     size_t scratch_size;
+    int (*abort)(void *user);
+    void *abort_user;
+    bool own_threads;
+    atomic_bool aborted;
+    atomic_flag asking;
 };
 
 static void *default_alloc(void *user, size_t size, size_t align) {
@@ -96,7 +101,11 @@ attn_status attn_ctx_create(const attn_ctx_options *options, attn_ctx **out, att
     attn_ctx *ctx = o->alloc.alloc(o->alloc.user, sizeof *ctx, SCRATCH_ALIGN);
     if (!ctx)
         return attni_fail(err, ATTN_E_MEMORY, "context: no memory for %zu bytes", sizeof *ctx);
-    *ctx = (attn_ctx){.alloc = o->alloc};
+    *ctx = (attn_ctx){.alloc = o->alloc,
+                      .abort = o->abort,
+                      .abort_user = o->abort_user,
+                      .own_threads = !o->pool.run};
+    atomic_flag_clear(&ctx->asking);
     const int threads = o->threads > 0 ? o->threads : attni_cpu_count();
     attn_status status = choose_kernels(ctx, o->isa, err);
     if (status == ATTN_OK)
@@ -112,7 +121,7 @@ attn_status attn_ctx_create(const attn_ctx_options *options, attn_ctx **out, att
 void attn_ctx_destroy(attn_ctx *ctx) {
     if (!ctx) return;
     attni_pool_destroy(ctx->pool);
-    if (ctx->scratch) ctx->alloc.free(ctx->alloc.user, ctx->scratch);
+    attn_ctx_trim(ctx);
     ctx->alloc.free(ctx->alloc.user, ctx);
 }
 
@@ -121,11 +130,18 @@ int attn_ctx_threads(const attn_ctx *ctx) { return attni_pool_threads(ctx->pool)
 const attni_kernels *attni_ctx_kernels(const attn_ctx *ctx, bool f64) { return ctx->kernels[f64]; }
 attni_pool *attni_ctx_pool(attn_ctx *ctx) { return ctx->pool; }
 
+void attn_ctx_trim(attn_ctx *ctx) {
+    if (!ctx || !ctx->scratch) return;
+    ctx->alloc.free(ctx->alloc.user, ctx->scratch);
+    ctx->scratch = NULL;
+    ctx->scratch_size = 0;
+}
+
 void *attni_ctx_scratch(attn_ctx *ctx, size_t bytes) {
     if (bytes <= ctx->scratch_size) return ctx->scratch;
     void *larger = ctx->alloc.alloc(ctx->alloc.user, bytes, SCRATCH_ALIGN);
     if (!larger) return NULL; /* the old scratch stays: a later, smaller call still works */
-    if (ctx->scratch) ctx->alloc.free(ctx->alloc.user, ctx->scratch);
+    attn_ctx_trim(ctx);
     ctx->scratch = larger;
     ctx->scratch_size = bytes;
     return larger;
@@ -158,4 +174,45 @@ attn_status attni_ctx_workspace(attn_ctx *ctx, const attn_args *a, size_t needed
     }
     *workspace = a->workspace;
     return ATTN_OK;
+}
+
+/* --------------------------------------------------------------------------------- running tasks */
+
+/* Worker 0 is the thread that made the call, unless the caller's pool runs the workers: then any of
+ * them asks, but one at a time. */
+bool attni_ctx_aborts(attn_ctx *ctx, int worker) {
+    if (atomic_load_explicit(&ctx->aborted, memory_order_relaxed)) return true;
+    if (!ctx->abort || (ctx->own_threads && worker != 0)) return false;
+    if (atomic_flag_test_and_set(&ctx->asking)) return false;
+    const bool now = ctx->abort(ctx->abort_user) != 0;
+    if (now) atomic_store(&ctx->aborted, true);
+    atomic_flag_clear(&ctx->asking);
+    return now;
+}
+
+const atomic_bool *attni_ctx_aborted(const attn_ctx *ctx) { return &ctx->aborted; }
+
+int attni_ctx_workers(const attn_ctx *ctx, int64_t n_tasks) {
+    return (int)attni_clamp(n_tasks, 1, attn_ctx_threads(ctx));
+}
+
+typedef struct abortable {
+    attn_ctx *ctx;
+    attni_task *task;
+    void *arg;
+} abortable;
+
+static void run_unless_aborted(void *arg, int64_t task, int worker) {
+    const abortable *a = arg;
+    if (!attni_ctx_aborts(a->ctx, worker)) a->task(a->arg, task, worker);
+}
+
+attn_status attni_ctx_run(attn_ctx *ctx, int workers, int64_t n_tasks, attni_task *task, void *arg,
+                          attn_error *err) {
+    abortable all = {.ctx = ctx, .task = task, .arg = arg};
+    atomic_store(&ctx->aborted, false);
+    attni_parallel(ctx->pool, workers, n_tasks, run_unless_aborted, &all);
+    if (!atomic_load(&ctx->aborted)) return ATTN_OK;
+    return attni_fail(err, ATTN_E_ABORTED,
+                      "abort: the callback of the context said to stop; outputs are incomplete");
 }

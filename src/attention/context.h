@@ -16,4 +16,15 @@ void *attni_ctx_scratch(attn_ctx *ctx, size_t bytes);
 attn_status attni_ctx_workspace(attn_ctx *ctx, const attn_args *args, size_t needed,
                                 char **workspace, attn_error *err);
 
+/* The maximum number of threads that so many tasks can use: at least 1. */
+int attni_ctx_workers(const attn_ctx *ctx, int64_t n_tasks);
+/* Runs all tasks of a call on at most `workers` threads (attni_parallel()). Asks the abort callback
+ * before each; ATTN_E_ABORTED when it said so: tasks are then missing. */
+attn_status attni_ctx_run(attn_ctx *ctx, int workers, int64_t n_tasks, attni_task *task, void *arg,
+                          attn_error *err);
+/* For use in a long task of `worker`: whether it shall return early. Asks the callback. */
+bool attni_ctx_aborts(attn_ctx *ctx, int worker);
+/* What attni_ctx_aborts() found in the current run. */
+const atomic_bool *attni_ctx_aborted(const attn_ctx *ctx);
+
 #endif

@@ -72,6 +72,12 @@ static void say_masks(writer *w, const attn_args *a) {
     if (a->causal || a->window_left >= 0 || a->window_right >= 0 || a->alibi) say_offset(w, a);
 }
 
+static const char *why_not_all(const attni_plan *plan, int threads) {
+    if (plan->workers == threads) return "";
+    if (plan->n_tasks <= 1) return " (a task runs on one thread)";
+    return plan->worth_waking ? " (one per task)" : " (too little work to wake more)";
+}
+
 static void say_path(writer *w, const attni_plan *plan, int threads) {
     const attni_kernels *k = plan->kernels;
     say(w, "kernels    %s %s, %d lanes, panels of %d queries, %s multiply-add\n", k->name,
@@ -91,8 +97,8 @@ static void say_path(writer *w, const attni_plan *plan, int threads) {
             a->alibi ? " ALiBi" : "", a->bias.data ? " bias" : "");
     }
     if (a->dropout > 0) say(w, "           weights take an extra pass (dropout)\n");
-    say(w, "threads    %d of %d, %" PRId64 " tasks%s\n", plan->workers, threads, plan->n_tasks,
-        plan->workers < threads ? " (too little work to wake more)" : "");
+    say(w, "threads    %d of %d, %" PRId64 " %s%s\n", plan->workers, threads, plan->n_tasks,
+        plan->n_tasks == 1 ? "task" : "tasks", why_not_all(plan, threads));
     say(w, "scratch    %zu bytes\n", plan->workspace);
 }
 

@@ -130,6 +130,7 @@ static int64_t rank_keys(const attni_ref_stages *row, int64_t len_k, ranked *top
 /* ---------------------------------------------------------------------------------------- rows */
 
 typedef struct job {
+    attn_ctx *ctx;
     const attn_args *a;
     const attn_inspection *what;
     int64_t blocks;   /* tasks per head */
@@ -220,6 +221,7 @@ static void inspect_task(void *arg, int64_t task, int worker) {
     const desk d = desk_of(w, worker);
     for (int64_t j = 0; j < n_k; j++) d.received[j] = 0;
     for (int64_t row = first; row < last; row++) {
+        if (attni_ctx_aborts(w->ctx, worker)) return;
         inspect_row(w, (int64_t[]){head / H, head % H, row}, &d);
     }
     if (!is_wanted(&w->what->received)) return;
@@ -246,7 +248,7 @@ static bool count_tasks(const job *w, int64_t *n) {
            !__builtin_mul_overflow(*n, w->blocks, n);
 }
 
-static attn_status run(attn_ctx *ctx, job *w, attn_error *err) {
+static attn_status run(job *w, attn_error *err) {
     const int64_t n_q = w->a->q.shape[2];
     const bool whole = is_wanted(&w->what->received);
     int64_t n_tasks;
@@ -255,18 +257,17 @@ static attn_status run(attn_ctx *ctx, job *w, attn_error *err) {
     w->blocks = whole ? 1 : attni_ceil_div(n_q, ROWS_PER_TASK);
     w->top_room = attni_min(top_count(w->what), w->a->k.shape[2]);
     if (!count_tasks(w, &n_tasks) || !desk_bytes(w, &w->worker_bytes) ||
-        !attni_mul(w->worker_bytes, (size_t)attn_ctx_threads(ctx), &bytes)) {
+        !attni_mul(w->worker_bytes, (size_t)attni_ctx_workers(w->ctx, n_tasks), &bytes)) {
         return attni_fail(err, ATTN_E_OVERFLOW, "B=%lld H=%lld n_q=%lld n_k=%lld: too large",
                           (long long)w->a->q.shape[0], (long long)w->a->q.shape[1], (long long)n_q,
                           (long long)w->a->k.shape[2]);
     }
     if (n_tasks == 0 || !is_any_wanted(w->what)) return ATTN_OK;
-    w->scratch = attni_ctx_scratch(ctx, bytes);
+    w->scratch = attni_ctx_scratch(w->ctx, bytes);
     if (!w->scratch) {
         return attni_fail(err, ATTN_E_MEMORY, "scratch: %zu bytes not available", bytes);
     }
-    attni_parallel(attni_ctx_pool(ctx), n_tasks, inspect_task, w);
-    return ATTN_OK;
+    return attni_ctx_run(w->ctx, attn_ctx_threads(w->ctx), n_tasks, inspect_task, w, err);
 }
 
 attn_status attn_inspect(attn_ctx *ctx, const attn_args *args, const attn_inspection *what,
@@ -282,6 +283,6 @@ attn_status attn_inspect(attn_ctx *ctx, const attn_args *args, const attn_inspec
     }
     ATTN_TRY(attni_args_check(args, &full, err));
     ATTN_TRY(check_views(&full, what, err));
-    job w = {.a = &full, .what = what};
-    return run(ctx, &w, err);
+    job w = {.ctx = ctx, .a = &full, .what = what};
+    return run(&w, err);
 }

@@ -124,7 +124,7 @@ attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *pl
     choose_blocks(plan, rows, threads);
     if (full->saved) plan->saved = attni_plan_saved(plan);
     plan->worth_waking = is_worth_waking(plan, rows, keys);
-    plan->workers = plan->worth_waking && plan->n_tasks > 1 ? threads : 1;
+    plan->workers = plan->worth_waking ? attni_ctx_workers(ctx, plan->n_tasks) : 1;
     if (!lay_out(plan, &plan->layout) ||
         !attni_mul(plan->layout.bytes, (size_t)plan->workers, &plan->workspace)) {
         return attni_fail(err, ATTN_E_OVERFLOW,

@@ -46,7 +46,7 @@ typedef struct attni_plan {
     int64_t blocks;       /* tasks per sequence and key/value head */
     int64_t n_tasks;
     bool worth_waking;   /* enough work for more than one thread */
-    int workers;         /* 1 or all threads */
+    int workers;         /* threads that take part, each with its scratch */
     double query_factor; /* what queries are multiplied with when packed */
     double score_factor; /* natural score -> base-2 logit: log2e / temperature */
     attni_layout layout; /* scratch of one worker */

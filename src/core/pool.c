@@ -1,49 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.c - worker threads that sleep between calls. A worker spins for a few microseconds after
- * its work, because the next call often comes at once, and then sleeps: spinning longer is
- * ruinous on a busy machine (docs/speed.md). Where there are no threads (wasm) only the calling
- * thread works. */
+/* pool.c - worker threads that sleep between calls. A job has places, one for each thread that may
+ * help; workers take a place when they wake up, and the calling thread withdraws the places that
+ * nobody has taken by the time it runs out of tasks. A worker spins for a few microseconds after
+ * its work, because the next call often comes at once, and then sleeps: spinning longer is ruinous
+ * on a busy machine (docs/speed.md). */
 #include "core/pool.h"
 
+#include "core/cpu.h"
 #include "core/os.h"
 
 enum { SPIN_ROUNDS = 2000 };
 
-typedef struct worker {
-    attni_pool *pool;
-    int index;
-    attni_thread thread;
-} worker;
-
 struct attni_pool {
     int threads;
+    bool pin;
     attn_pool caller;
     attn_alloc alloc;
 
-    /* The job: written by attni_parallel() before `generation` is raised, read by workers after
-     * they saw it. */
+    /* The job: written by attni_parallel() before `places` is set, read by who has taken one. */
     attni_task *task;
     void *arg;
     int64_t n_tasks;
+    uint64_t float_control; /* of the calling thread */
     _Alignas(64) atomic_llong next_task;
 
     _Alignas(64) atomic_uint generation; /* one more for every job, and for the end */
-    atomic_int working;                  /* own workers that have not finished the job */
+    atomic_int places;                   /* places of the job that are free: numbers 1 .. places */
+    atomic_int working;                  /* places that are free or in use */
     atomic_bool ending;
 
-    worker *workers; /* (threads - 1) */
+    attni_thread *workers; /* (threads - 1) */
     int n_started;
+    int64_t process; /* where they were started; a child of fork() has a copy without them */
     attni_mutex mutex;
     attni_condition job_ready, job_done;
 };
 
+/* The thread may be the caller's: its floating-point state comes back. */
 static void work(void *arg, int index) {
     attni_pool *pool = arg;
+    const uint64_t own_control = attni_cpu_float_control();
+    attni_cpu_set_float_control(pool->float_control);
     for (;;) {
         const int64_t t = atomic_fetch_add_explicit(&pool->next_task, 1, memory_order_relaxed);
-        if (t >= pool->n_tasks) return;
+        if (t >= pool->n_tasks) break;
         pool->task(pool->arg, t, index);
     }
+    attni_cpu_set_float_control(own_control);
 }
 
 static void pause_cpu(void) {
@@ -53,6 +56,8 @@ static void pause_cpu(void) {
     __asm__ volatile("yield");
 #endif
 }
+
+/* ----------------------------------------------------------------------------- own workers */
 
 /* Waits until a new job is there and returns its generation. */
 static unsigned await_job(attni_pool *pool, unsigned seen) {
@@ -78,14 +83,22 @@ static void await_workers(attni_pool *pool) {
     attni_mutex_unlock(&pool->mutex);
 }
 
+/* The number of a place in the current job, 0 when none is free. */
+static int take_place(attni_pool *pool) {
+    int left = atomic_load(&pool->places);
+    while (left > 0 && !atomic_compare_exchange_weak(&pool->places, &left, left - 1)) {}
+    return left;
+}
+
 static void worker_main(void *arg) {
-    const worker *self = arg;
-    attni_pool *pool = self->pool;
+    attni_pool *pool = arg;
     unsigned seen = 0;
     for (;;) {
         seen = await_job(pool, seen);
         if (atomic_load(&pool->ending)) return;
-        work(pool, self->index);
+        const int place = take_place(pool);
+        if (place == 0) continue;
+        work(pool, place);
         if (atomic_fetch_sub(&pool->working, 1) == 1) {
             attni_mutex_lock(&pool->mutex);
             attni_condition_signal(&pool->job_done);
@@ -94,26 +107,31 @@ static void worker_main(void *arg) {
     }
 }
 
-static void announce(attni_pool *pool) {
+/* Wakes n workers that sleep; those that do not will see the generation. */
+static void announce(attni_pool *pool, int n) {
     attni_mutex_lock(&pool->mutex);
     atomic_fetch_add_explicit(&pool->generation, 1, memory_order_release);
-    attni_condition_broadcast(&pool->job_ready);
+    if (n == pool->n_started) {
+        attni_condition_broadcast(&pool->job_ready);
+    } else {
+        for (int w = 0; w < n; w++) attni_condition_signal(&pool->job_ready);
+    }
     attni_mutex_unlock(&pool->mutex);
 }
 
-static attn_status start_workers(attni_pool *pool, bool pin, attn_error *err) {
+static attn_status start_workers(attni_pool *pool, attn_error *err) {
     if (!ATTNI_HAVE_THREADS) {
         return attni_fail(err, ATTN_E_THREADS,
                           "threads: %d asked for, but this build has none; ask for 1",
                           pool->threads);
     }
+    pool->process = attni_process_id();
+    pool->n_started = 0;
     attni_mutex_init(&pool->mutex);
     attni_condition_init(&pool->job_ready);
     attni_condition_init(&pool->job_done);
     for (int w = 0; w < pool->threads - 1; w++) {
-        worker *self = &pool->workers[w];
-        *self = (worker){.pool = pool, .index = w + 1};
-        const int code = attni_thread_start(&self->thread, worker_main, self);
+        const int code = attni_thread_start(&pool->workers[w], worker_main, pool);
         if (code != 0) {
             return attni_fail(
                 err, ATTN_E_THREADS,
@@ -121,26 +139,41 @@ static attn_status start_workers(attni_pool *pool, bool pin, attn_error *err) {
                 pool->threads, strerror(code));
         }
         pool->n_started++;
-        if (pin) attni_thread_pin(&self->thread, self->index);
+        if (pool->pin) attni_thread_pin(&pool->workers[w], w + 1);
     }
     return ATTN_OK;
 }
 
 static void stop_workers(attni_pool *pool) {
     atomic_store(&pool->ending, true);
-    announce(pool);
-    for (int w = 0; w < pool->n_started; w++) attni_thread_join(&pool->workers[w].thread);
+    announce(pool, pool->n_started);
+    for (int w = 0; w < pool->n_started; w++) attni_thread_join(&pool->workers[w]);
     attni_mutex_destroy(&pool->mutex);
     attni_condition_destroy(&pool->job_ready);
     attni_condition_destroy(&pool->job_done);
 }
 
-static void run_own_workers(attni_pool *pool) {
-    atomic_store(&pool->working, pool->n_started);
-    announce(pool);
+static bool has_workers_here(const attni_pool *pool) { return pool->process == attni_process_id(); }
+
+/* What the parent's threads were doing when fork() copied the pool does not matter here. With fewer
+ * workers than wanted, or none, the calling thread does more of the tasks. */
+static void start_again(attni_pool *pool) {
+    atomic_store(&pool->generation, 0);
+    start_workers(pool, NULL);
+}
+
+static void run_own_workers(attni_pool *pool, int n) {
+    if (!has_workers_here(pool)) start_again(pool);
+    const int helpers = (int)attni_min(n - 1, pool->n_started);
+    atomic_store(&pool->working, helpers);
+    atomic_store(&pool->places, helpers);
+    if (helpers > 0) announce(pool, helpers);
     work(pool, 0);
+    atomic_fetch_sub(&pool->working, atomic_exchange(&pool->places, 0));
     await_workers(pool);
 }
+
+/* ------------------------------------------------------------------------------------ pool */
 
 attn_status attni_pool_create(int threads, bool pin, attn_pool caller, attn_alloc alloc,
                               attni_pool **out, attn_error *err) {
@@ -149,6 +182,7 @@ attn_status attni_pool_create(int threads, bool pin, attn_pool caller, attn_allo
     if (!pool) return attni_fail(err, ATTN_E_MEMORY, "context: no memory for the thread pool");
     memset(pool, 0, sizeof *pool);
     pool->threads = threads;
+    pool->pin = pin;
     pool->caller = caller;
     pool->alloc = alloc;
     attn_status status = ATTN_OK;
@@ -158,7 +192,7 @@ attn_status attni_pool_create(int threads, bool pin, attn_pool caller, attn_allo
             alloc.free(alloc.user, pool);
             return attni_fail(err, ATTN_E_MEMORY, "context: no memory for %d workers", threads - 1);
         }
-        status = start_workers(pool, pin, err);
+        status = start_workers(pool, err);
     }
     if (status != ATTN_OK) {
         attni_pool_destroy(pool);
@@ -171,7 +205,7 @@ attn_status attni_pool_create(int threads, bool pin, attn_pool caller, attn_allo
 void attni_pool_destroy(attni_pool *pool) {
     if (!pool) return;
     if (pool->workers) {
-        stop_workers(pool);
+        if (has_workers_here(pool)) stop_workers(pool);
         pool->alloc.free(pool->alloc.user, pool->workers);
     }
     pool->alloc.free(pool->alloc.user, pool);
@@ -179,17 +213,19 @@ void attni_pool_destroy(attni_pool *pool) {
 
 int attni_pool_threads(const attni_pool *pool) { return pool->threads; }
 
-void attni_parallel(attni_pool *pool, int64_t n_tasks, attni_task *task, void *arg) {
+void attni_parallel(attni_pool *pool, int workers, int64_t n_tasks, attni_task *task, void *arg) {
+    const int n = (int)attni_min(attni_min(workers, pool->threads), n_tasks);
     pool->task = task;
     pool->arg = arg;
     pool->n_tasks = n_tasks;
+    pool->float_control = attni_cpu_float_control();
     atomic_store_explicit(&pool->next_task, 0, memory_order_relaxed);
-    if (pool->threads == 1 || n_tasks <= 1) {
+    if (n <= 1) {
         work(pool, 0);
     } else if (pool->caller.run) {
-        pool->caller.run(pool->caller.user, pool->threads, work, pool);
+        pool->caller.run(pool->caller.user, n, work, pool);
     } else {
-        run_own_workers(pool);
+        run_own_workers(pool, n);
     }
 }
 
@@ -199,13 +235,16 @@ void attni_progress_set(attni_progress *progress, int64_t done) {
     atomic_store_explicit(&progress->done, done, memory_order_release);
 }
 
-void attni_progress_await(attni_progress *progress, int64_t done) {
-    for (int round = 0; atomic_load_explicit(&progress->done, memory_order_acquire) < done;
-         round++) {
+bool attni_progress_await(attni_progress *progress, int64_t done, const atomic_bool *stop) {
+    int round = 0;
+    while (atomic_load_explicit(&progress->done, memory_order_acquire) < done) {
+        if (atomic_load_explicit(stop, memory_order_relaxed)) return false;
         if (round < SPIN_ROUNDS) {
+            round++;
             pause_cpu();
         } else {
             attni_thread_yield();
         }
     }
+    return true;
 }

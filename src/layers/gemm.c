@@ -19,7 +19,7 @@ typedef struct gemm_job {
     size_t real_size;
     int64_t task_rows, task_columns; /* of a task */
     int64_t row_tasks, n_tasks;
-    int workers; /* 1 or all threads */
+    int workers; /* threads that take part, each with its scratch */
     char *scratch;
     size_t worker_bytes;
 } gemm_job;
@@ -61,8 +61,8 @@ static size_t worker_bytes(const gemm_job *job) {
 static gemm_job plan(const attni_kernels *kernels, bool f64, const attni_gemm *g, int threads) {
     gemm_job job = {.kernels = kernels, .g = g, .real_size = f64 ? sizeof(double) : sizeof(float)};
     const double flops = 2.0 * (double)g->m * (double)g->n * (double)g->k;
-    job.workers = flops < flops_worth_waking ? 1 : threads;
-    const int64_t few = job.workers == 1 ? 1 : 3 * threads;
+    const int most = flops < flops_worth_waking ? 1 : threads;
+    const int64_t few = most == 1 ? 1 : 3 * most;
     int64_t row_tasks = 1, column_tasks = attni_max(1, attni_ceil_div(g->n, COLUMN_BLOCK));
     while (row_tasks * column_tasks < few && g->m / row_tasks > ROW_BLOCK) row_tasks *= 2;
     while (row_tasks * column_tasks < few && g->n / column_tasks > FEW_COLUMNS) column_tasks *= 2;
@@ -70,6 +70,7 @@ static gemm_job plan(const attni_kernels *kernels, bool f64, const attni_gemm *g
     job.task_columns = attni_max(1, whole_vectors(kernels, attni_ceil_div(g->n, column_tasks)));
     job.row_tasks = attni_ceil_div(g->m, job.task_rows);
     job.n_tasks = job.row_tasks * attni_ceil_div(g->n, job.task_columns);
+    job.workers = (int)attni_clamp(job.n_tasks, 1, most);
     job.worker_bytes = worker_bytes(&job);
     return job;
 }
@@ -167,11 +168,7 @@ void attni_gemm_run(attni_pool *pool, const attni_kernels *kernels, bool f64, co
                     void *scratch) {
     gemm_job job = plan(kernels, f64, g, attni_pool_threads(pool));
     job.scratch = scratch;
-    if (job.workers > 1) {
-        attni_parallel(pool, job.n_tasks, multiply_task, &job);
-    } else {
-        for (int64_t task = 0; task < job.n_tasks; task++) multiply_task(&job, task, 0);
-    }
+    attni_parallel(pool, job.workers, job.n_tasks, multiply_task, &job);
 }
 
 attn_status attni_gemm_on(attn_ctx *ctx, bool f64, const attni_gemm *g, attn_error *err) {

@@ -12,6 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(_WIN32) /* as POSIX has them */
+static void setenv(const char *name, const char *value, int overwrite) {
+    (void)overwrite;
+    _putenv_s(name, value);
+}
+static void unsetenv(const char *name) { _putenv_s(name, ""); }
+#endif
 #if defined(__linux__)
 #include <sched.h>
 #endif
@@ -343,6 +350,27 @@ TEST(results_do_not_depend_on_what_memory_held) {
         free(p[0]);
         free(p[1]);
     }
+}
+
+TEST(trim_frees_the_scratch_and_the_next_call_takes_new) {
+    heap h = {0};
+    attn_ctx *ctx = ctx_on(&h, 1, (attn_pool){0});
+    problem *p = new_problem(ATTN_F32), *again = new_problem(ATTN_F32);
+    attn_ctx_trim(NULL);
+    attn_ctx_trim(ctx); /* there is none yet */
+    CHECK_INT(h.n_frees, 0);
+    CHECK_INT(attn_forward(ctx, &p->args, &p->out, &p->lse, NULL), ATTN_OK);
+    const long before = h.n_allocs;
+    attn_ctx_trim(ctx);
+    attn_ctx_trim(ctx);
+    CHECK_INT(h.n_frees, 1);
+    CHECK_INT(attn_forward(ctx, &again->args, &again->out, &again->lse, NULL), ATTN_OK);
+    CHECK_INT(h.n_allocs, before + 1);
+    CHECK(same_results(p, again));
+    attn_ctx_destroy(ctx);
+    CHECK_INT(h.n_frees, h.n_allocs);
+    free(p);
+    free(again);
 }
 
 /* ------------------------------------------------------------------------ threads of the caller */

@@ -182,6 +182,20 @@ TEST(scratch_is_one_part_per_worker) {
     }
 }
 
+TEST(workers_and_scratch_follow_the_tasks) {
+    attn_ctx *ctx = new_ctx(16, ATTN_ISA_SCALAR);
+    for (int64_t heads = 1; heads < 20; heads++) {
+        attn_args a = problem(ATTN_F32, heads, heads, 2, 20000); /* one block per head and batch */
+        a.q.shape[0] = a.k.shape[0] = a.v.shape[0] = 1;
+        attni_plan plan;
+        CHECK_INT(attni_plan_make(ctx, &a, &plan, NULL), ATTN_OK);
+        CHECK_INT(plan.n_tasks, heads);
+        CHECK_INT(plan.workers, heads < 16 ? heads : 16);
+        CHECK_INT(plan.workspace, plan.layout.bytes * (size_t)plan.workers);
+    }
+    attn_ctx_destroy(ctx);
+}
+
 TEST(tiny_problem_stays_on_the_calling_thread) {
     attn_ctx *ctx = new_ctx(8, ATTN_ISA_AUTO);
     const attn_args a = problem(ATTN_F32, 2, 2, 8, 8);
@@ -368,6 +382,15 @@ TEST(explanation_says_how_many_threads_work_and_why) {
     CHECK_SAYS(explain(ctx, &large), "threads", " 6 of 6,");
     CHECK_SAYS(explain(ctx, &small), "threads", " 1 of 6,");
     CHECK_SAYS(text, "threads", "too little work");
+    attn_args few = problem(ATTN_F32, 2, 2, 2, 20000); /* two batches */
+    CHECK_SAYS(explain(ctx, &few), "threads", " 4 of 6, 4 tasks (one per task)");
+    few.q.shape[0] = few.k.shape[0] = few.v.shape[0] = 1;
+    few.q.shape[1] = few.k.shape[1] = few.v.shape[1] = 1;
+    CHECK_SAYS(explain(ctx, &few), "threads", " 1 of 6, 1 task (a task runs on one thread)");
+    attn_ctx_destroy(ctx);
+    ctx = new_ctx(1, ATTN_ISA_AUTO);
+    CHECK_SAYS(explain(ctx, &small), "threads", " 1 of 1,");
+    CHECK(!strstr(text, "too little"));
     attn_ctx_destroy(ctx);
 }
 

@@ -3,6 +3,7 @@
  * threads and the caller's. Plain (not atomic) writes of tasks are read after the job on purpose:
  * TSan sees whether the pool orders them. */
 #include "check.h"
+#include "core/cpu.h"
 #include "core/os.h"
 #include "core/pool.h"
 
@@ -97,7 +98,7 @@ TEST(every_task_runs_exactly_once) {
         if (!pool) return;
         for (int64_t n = 0; n <= MAX_TASKS && !check_has_failed(); n++) {
             job *j = new_job(thread_counts[c]);
-            attni_parallel(pool, n, watched_task, j);
+            attni_parallel(pool, MAX_WORKERS, n, watched_task, j);
             every_task_ran_once(j, n);
         }
         attni_pool_destroy(pool);
@@ -110,7 +111,7 @@ TEST(worker_numbers_are_in_range_and_never_shared) {
         if (!pool) return;
         job *j = new_job(thread_counts[c]);
         for (int repeat = 0; repeat < 100; repeat++)
-            attni_parallel(pool, MAX_TASKS, watched_task, j);
+            attni_parallel(pool, MAX_WORKERS, MAX_TASKS, watched_task, j);
         attni_pool_destroy(pool);
         CHECK_INT(j->out_of_range, 0);
         CHECK_INT(j->shared, 0);
@@ -139,7 +140,7 @@ TEST(many_short_jobs_in_a_row_lose_nothing) {
         int64_t runs[TASKS] = {0};
         attni_pool *pool = own_pool(thread_counts[c]);
         if (!pool) return;
-        for (int n = 0; n < jobs; n++) attni_parallel(pool, TASKS, add_task, runs);
+        for (int n = 0; n < jobs; n++) attni_parallel(pool, MAX_WORKERS, TASKS, add_task, runs);
         attni_pool_destroy(pool);
         for (int t = 0; t < TASKS; t++) CHECK_INT(runs[t], jobs);
     }
@@ -150,7 +151,8 @@ TEST(jobs_of_different_size_and_argument_do_not_mix) {
         int64_t runs[2][64] = {{0}};
         attni_pool *pool = own_pool(thread_counts[c]);
         if (!pool) return;
-        for (int n = 0; n < 800; n++) attni_parallel(pool, n % 2 ? 64 : 5, add_task, runs[n % 2]);
+        for (int n = 0; n < 800; n++)
+            attni_parallel(pool, MAX_WORKERS, n % 2 ? 64 : 5, add_task, runs[n % 2]);
         attni_pool_destroy(pool);
         for (int t = 0; t < 64; t++) {
             CHECK_INT(runs[0][t], t < 5 ? 400 : 0);
@@ -166,7 +168,7 @@ TEST(create_and_destroy_in_a_loop_frees_everything) {
             attni_pool *pool = own_pool(thread_counts[c]);
             int64_t runs[4] = {0};
             if (!pool) return;
-            if (n % 2) attni_parallel(pool, 4, add_task, runs);
+            if (n % 2) attni_parallel(pool, MAX_WORKERS, 4, add_task, runs);
             attni_pool_destroy(pool);
         }
         CHECK(n_allocs >= 100);
@@ -202,7 +204,7 @@ TEST(two_workers_run_two_tasks_at_once) {
     attni_pool *pool = own_pool(2);
     meeting m = {0};
     if (!pool) return;
-    attni_parallel(pool, 2, meet_task, &m);
+    attni_parallel(pool, MAX_WORKERS, 2, meet_task, &m);
     attni_pool_destroy(pool);
     CHECK_INT(m.arrived, 2);
 }
@@ -213,7 +215,7 @@ TEST(sleeping_workers_wake_up) {
     for (int n = 0; n < 20; n++) {
         meeting m = {0};
         sleep_ms(3); /* far longer than workers spin */
-        attni_parallel(pool, 2, meet_task, &m);
+        attni_parallel(pool, MAX_WORKERS, 2, meet_task, &m);
         CHECK_INT(m.arrived, 2);
     }
     sleep_ms(3);
@@ -233,7 +235,7 @@ TEST(single_task_runs_on_the_calling_thread) {
     if (!pool) return;
     for (int n = 0; n < 100; n++) {
         char *where = NULL;
-        attni_parallel(pool, 1, where_task, &where);
+        attni_parallel(pool, MAX_WORKERS, 1, where_task, &where);
         CHECK(where == &here);
     }
     attni_pool_destroy(pool);
@@ -258,13 +260,120 @@ TEST(pin_keeps_own_workers_on_one_cpu_and_leaves_the_caller_free) {
         attni_pool *pool = pool_of(2, pin, (attn_pool){0});
         places p = {0};
         if (!pool) return;
-        attni_parallel(pool, 2, place_task, &p);
+        attni_parallel(pool, MAX_WORKERS, 2, place_task, &p);
         attni_pool_destroy(pool);
         CHECK_INT(p.cpus[0], all);
         CHECK_INT(p.cpus[1], pin ? 1 : all);
     }
 }
 #endif
+
+/* ------------------------------------------------------------------- floating-point state */
+
+/* Another rounding and flushing of subnormals, 0 where this machine cannot. */
+static uint64_t other_control(void) {
+#if defined(__x86_64__)
+    return 0x1f80 | 0x8040 | 0x6000;
+#elif defined(__aarch64__)
+    return UINT64_C(3) << 22 | UINT64_C(1) << 24;
+#else
+    return 0;
+#endif
+}
+
+/* ----------------------------------------------------------------------- the caller's threads */
+
+typedef struct hired {
+    void (*work)(void *arg, int worker);
+    void *arg;
+    int worker;
+    bool changed; /* work() left another floating-point state behind */
+} hired;
+
+static void hired_main(void *arg) {
+    hired *h = arg;
+    attni_cpu_set_float_control(other_control() & ~UINT64_C(0x8040)); /* not that of the caller */
+    const uint64_t before = attni_cpu_float_control();
+    h->work(h->arg, h->worker);
+    h->changed = attni_cpu_float_control() != before;
+}
+
+static void run_on_new_threads(void *user, int n_workers, void (*work)(void *arg, int worker),
+                               void *arg) {
+    attni_thread threads[MAX_WORKERS];
+    hired h[MAX_WORKERS];
+    ++*(int *)user;
+    for (int w = 0; w < n_workers; w++) {
+        h[w] = (hired){.work = work, .arg = arg, .worker = w};
+        if (attni_thread_start(&threads[w], hired_main, &h[w]) != 0) abort();
+    }
+    for (int w = 0; w < n_workers; w++) {
+        attni_thread_join(&threads[w]);
+        if (h[w].changed) check_failed(__FILE__, __LINE__, "thread %d has another state", w);
+    }
+}
+
+/* The floating-point control that each worker of a pool of two saw. */
+typedef struct controls {
+    meeting m;
+    uint64_t seen[2];
+} controls;
+
+static void control_task(void *arg, int64_t task, int worker) {
+    controls *c = arg;
+    meet_task(&c->m, task, worker);
+    c->seen[worker] = attni_cpu_float_control();
+}
+
+TEST(tasks_run_with_the_floating_point_state_of_the_caller) {
+    const uint64_t before = attni_cpu_float_control(), other = other_control();
+    if (other == 0) SKIP("no control register of floating-point arithmetic");
+    for (int theirs = 0; theirs < 2; theirs++) {
+        int calls = 0;
+        const attn_pool threads = {.run = run_on_new_threads, .user = &calls};
+        attni_pool *pool = pool_of(2, false, theirs ? threads : (attn_pool){0});
+        if (!pool) return;
+        for (int n = 0; n < 4; n++) {
+            controls c = {0};
+            attni_cpu_set_float_control(n % 2 ? before : other);
+            const uint64_t mine = attni_cpu_float_control();
+            attni_parallel(pool, 2, 2, control_task, &c);
+            const uint64_t after = attni_cpu_float_control();
+            attni_cpu_set_float_control(before);
+            CHECK(c.seen[0] == mine && c.seen[1] == mine && after == mine);
+        }
+        attni_pool_destroy(pool);
+    }
+}
+
+/* ------------------------------------------------------------------------------- fewer workers */
+
+TEST(no_more_workers_than_asked_for_or_tasks) {
+    attni_pool *pool = own_pool(8);
+    if (!pool) return;
+    for (int workers = 1; workers <= 8; workers++) {
+        for (int64_t n = 1; n < 40; n += 3) {
+            const int most = (int)attni_min(workers, n);
+            job *j = new_job(most); /* any other number is out of range */
+            attni_parallel(pool, workers, n, watched_task, j);
+            if (!every_task_ran_once(j, n)) return;
+            CHECK_INT(j->out_of_range + j->shared, 0);
+        }
+    }
+    attni_pool_destroy(pool);
+}
+
+TEST(few_of_many_sleeping_workers_wake_up) {
+    attni_pool *pool = own_pool(8);
+    if (!pool) return;
+    for (int n = 0; n < 20; n++) {
+        meeting m = {0};
+        sleep_ms(3);
+        attni_parallel(pool, 2, 2, meet_task, &m);
+        CHECK_INT(m.arrived, 2);
+    }
+    attni_pool_destroy(pool);
+}
 
 /* ------------------------------------------------------------------------------- nested pools */
 
@@ -275,7 +384,7 @@ typedef struct outer_job {
 
 static void outer_task(void *arg, int64_t task, int worker) {
     outer_job *o = arg;
-    attni_parallel(o->inner[worker], 10, add_task, o->runs[task]);
+    attni_parallel(o->inner[worker], MAX_WORKERS, 10, add_task, o->runs[task]);
 }
 
 TEST(tasks_may_use_pools_of_their_own) {
@@ -283,7 +392,7 @@ TEST(tasks_may_use_pools_of_their_own) {
     attni_pool *outer = own_pool(2);
     for (int w = 0; w < 2; w++) o.inner[w] = own_pool(2);
     if (check_has_failed()) return;
-    attni_parallel(outer, 40, outer_task, &o);
+    attni_parallel(outer, MAX_WORKERS, 40, outer_task, &o);
     for (int w = 0; w < 2; w++) attni_pool_destroy(o.inner[w]);
     attni_pool_destroy(outer);
     for (int t = 0; t < 40; t++) {
@@ -291,37 +400,12 @@ TEST(tasks_may_use_pools_of_their_own) {
     }
 }
 
-/* ----------------------------------------------------------------------- the caller's threads */
-
-typedef struct hired {
-    void (*work)(void *arg, int worker);
-    void *arg;
-    int worker;
-} hired;
-
-static void hired_main(void *arg) {
-    const hired *h = arg;
-    h->work(h->arg, h->worker);
-}
-
-static void run_on_new_threads(void *user, int n_workers, void (*work)(void *arg, int worker),
-                               void *arg) {
-    attni_thread threads[MAX_WORKERS];
-    hired h[MAX_WORKERS];
-    ++*(int *)user;
-    for (int w = 0; w < n_workers; w++) {
-        h[w] = (hired){work, arg, w};
-        if (attni_thread_start(&threads[w], hired_main, &h[w]) != 0) abort();
-    }
-    for (int w = 0; w < n_workers; w++) attni_thread_join(&threads[w]);
-}
-
 TEST(threads_of_the_caller_run_every_task_once) {
     int calls = 0;
     attni_pool *pool = pool_of(4, false, (attn_pool){.run = run_on_new_threads, .user = &calls});
     job *j = new_job(4);
     if (!pool) return;
-    attni_parallel(pool, 700, watched_task, j);
+    attni_parallel(pool, MAX_WORKERS, 700, watched_task, j);
     attni_pool_destroy(pool);
     every_task_ran_once(j, 700);
     CHECK_INT(calls, 1);
@@ -359,7 +443,7 @@ TEST(pool_of_the_caller_may_be_serial_and_in_any_order) {
         attni_pool *pool = pool_of(5, false, (attn_pool){.run = run_one_after_another, .user = &a});
         job *j = new_job(5);
         if (!pool) return;
-        attni_parallel(pool, 123, watched_task, j);
+        attni_parallel(pool, MAX_WORKERS, 123, watched_task, j);
         attni_pool_destroy(pool);
         if (!every_task_ran_once(j, 123)) return;
         CHECK_INT(a.calls, 1);
@@ -373,8 +457,8 @@ TEST(pool_of_the_caller_is_not_asked_for_what_one_thread_does) {
     attni_pool *pool = pool_of(5, false, (attn_pool){.run = run_one_after_another, .user = &a});
     int64_t runs[1] = {0};
     if (!pool) return;
-    attni_parallel(pool, 1, add_task, runs);
-    attni_parallel(pool, 0, add_task, runs);
+    attni_parallel(pool, MAX_WORKERS, 1, add_task, runs);
+    attni_parallel(pool, MAX_WORKERS, 0, add_task, runs);
     attni_pool_destroy(pool);
     CHECK_INT(runs[0], 1);
     CHECK_INT(a.calls, 0);
