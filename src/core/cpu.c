@@ -64,7 +64,9 @@ void attni_cpu_name(char name[64]) {
 
 uint64_t attni_cpu_float_control(void) {
 #if defined(__x86_64__)
-    return _mm_getcsr();
+    uint16_t x87; /* libm of mingw computes with it, and Windows starts threads in another mode */
+    __asm__ volatile("fnstcw %0" : "=m"(x87));
+    return (uint64_t)x87 << 32 | _mm_getcsr();
 #elif defined(__aarch64__)
     uint64_t control;
     __asm__ volatile("mrs %0, fpcr" : "=r"(control));
@@ -76,7 +78,9 @@ uint64_t attni_cpu_float_control(void) {
 
 void attni_cpu_set_float_control(uint64_t control) {
 #if defined(__x86_64__)
-    _mm_setcsr((unsigned)control);
+    const uint16_t x87 = (uint16_t)(control >> 32);
+    __asm__ volatile("fldcw %0" : : "m"(x87));
+    _mm_setcsr((uint32_t)control);
 #elif defined(__aarch64__)
     __asm__ volatile("msr fpcr, %0" : : "r"(control));
 #else

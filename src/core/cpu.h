@@ -8,8 +8,8 @@
 bool attni_cpu_runs(attn_isa isa); /* does this machine execute the instruction set? */
 void attni_cpu_name(char name[64]);
 
-/* The control register of floating-point arithmetic of this thread: rounding, flushing of
- * subnormals, masks of exceptions. 0 where there is none. */
+/* The control registers of floating-point arithmetic of this thread: rounding, flushing of
+ * subnormals, masks of exceptions. 0 where there are none. */
 uint64_t attni_cpu_float_control(void);
 void attni_cpu_set_float_control(uint64_t control);
 
