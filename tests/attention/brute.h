@@ -5,6 +5,7 @@
 #define BRUTE_H
 
 #include "attn/attn.h"
+#include "random.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { BRUTE_MAX_SEQS = 4, BRUTE_MAX_Q = 70, BRUTE_MAX_K = 620 };
 /* A problem without data in q, k, v, and the memory behind its arguments. */
 typedef struct brute_case {
     attn_args args;
-    uint64_t state;    /* of the random numbers */
+    random_stream numbers;
     uint8_t mask_byte; /* the last one written */
     int mask_changes;  /* percent: how often the next one differs */
     void *mask_memory, *bias_memory;
@@ -24,16 +25,9 @@ typedef struct brute_case {
     int64_t cu_q[BRUTE_MAX_SEQS + 1], cu_k[BRUTE_MAX_SEQS + 1];
 } brute_case;
 
-static inline uint64_t brute_random(brute_case *c) {
-    c->state ^= c->state << 13;
-    c->state ^= c->state >> 7;
-    c->state ^= c->state << 17;
-    return c->state >> 16;
-}
-
 /* lo .. hi, both included. */
 static inline int64_t brute_between(brute_case *c, int64_t lo, int64_t hi) {
-    return lo + (int64_t)(brute_random(c) % (uint64_t)(hi - lo + 1));
+    return lo + random_below(&c->numbers, hi - lo + 1);
 }
 
 static inline bool brute_chance(brute_case *c, int percent) {
@@ -101,7 +95,8 @@ static inline attn_tensor brute_view(brute_case *c, attn_dtype dtype, const int6
     attn_tensor t = {.dtype = dtype};
     int64_t extent = 1, base = 0; /* elements spanned so far, and where element 0 lies in them */
     for (int d = 3; d >= 0; d--) {
-        int64_t step = d == 3 ? column_steps[brute_random(c) % 8] : extent + brute_between(c, 0, 2);
+        int64_t step =
+            d == 3 ? column_steps[random_below(&c->numbers, 8)] : extent + brute_between(c, 0, 2);
         if (d < 3 && brute_chance(c, 15)) step = 0;
         if (d < 3 && brute_chance(c, 15)) step = -step;
         t.shape[d] = shape[d];
@@ -142,7 +137,8 @@ static inline void brute_fill(brute_case *c, const attn_tensor *t,
 /* True is any byte but 0. Runs of equal bytes, so that whole words are sometimes equal. */
 static inline void brute_fill_mask(brute_case *c, const attn_tensor *t, int64_t at) {
     static const uint8_t bytes[] = {0, 0, 0, 0, 1, 1, 2, 0x10, 0x80, 0xff};
-    if (brute_chance(c, c->mask_changes)) c->mask_byte = bytes[brute_random(c) % sizeof bytes];
+    if (brute_chance(c, c->mask_changes))
+        c->mask_byte = bytes[random_below(&c->numbers, sizeof bytes)];
     ((uint8_t *)t->data)[at] = c->mask_byte;
 }
 
@@ -159,10 +155,10 @@ static inline void brute_fill_bias(brute_case *c, const attn_tensor *t, int64_t 
 static inline void brute_set_pattern(brute_case *c) {
     const int64_t n_q = c->args.q.shape[2], n_k = c->args.k.shape[2];
     attn_status status = ATTN_OK;
-    switch (brute_random(c) % 5) {
+    switch (random_below(&c->numbers, 5)) {
     case 0:
-        status = attn_pattern_random_blocks(n_q, n_k, brute_between(c, 1, 40), 2, c->state,
-                                            &c->pattern, NULL);
+        status = attn_pattern_random_blocks(n_q, n_k, brute_between(c, 1, 40), 2,
+                                            random_bits(&c->numbers), &c->pattern, NULL);
         break;
     case 1:
         status = attn_pattern_strided(n_q, n_k, 3, brute_between(c, 1, 400), &c->pattern, NULL);
@@ -206,7 +202,7 @@ static inline void brute_set_lengths(brute_case *c) {
 }
 
 static inline int64_t brute_offset(brute_case *c) {
-    switch (brute_random(c) % 8) {
+    switch (random_below(&c->numbers, 8)) {
     case 0: return INT64_MAX;
     case 1: return INT64_MIN + 1;
     case 2: return 0;
@@ -235,7 +231,7 @@ static inline void brute_begin(brute_case *c, uint64_t seed) {
     static const attn_dtype floats[] = {ATTN_F32, ATTN_F64, ATTN_F16, ATTN_BF16};
     int64_t shape[4];
     memset(c, 0, sizeof *c);
-    c->state = (seed + 1) * 0x9e3779b97f4a7c15u;
+    c->numbers = random_begin(seed, 0);
     const int64_t B = brute_between(c, 1, 3), H_kv = brute_between(c, 1, 2),
                   H = H_kv * brute_between(c, 1, 2), n_q = brute_between(c, 1, BRUTE_MAX_Q),
                   n_k = brute_between(c, 1, brute_chance(c, 50) ? 40 : BRUTE_MAX_K);
@@ -253,7 +249,7 @@ static inline void brute_begin(brute_case *c, uint64_t seed) {
     }
     if (brute_chance(c, 30)) {
         brute_score_shape(c, shape);
-        c->args.bias = brute_view(c, floats[brute_random(c) % 4], shape, &c->bias_memory);
+        c->args.bias = brute_view(c, floats[random_below(&c->numbers, 4)], shape, &c->bias_memory);
         brute_fill(c, &c->args.bias, brute_fill_bias);
     }
     if (brute_chance(c, 30)) brute_set_pattern(c);

@@ -3,6 +3,7 @@
  * shows, for any thread count, and what it refuses. The weights and scores themselves are checked
  * against outside data in tests/golden/. */
 #include "check.h"
+#include "random.h"
 
 #include <attn/attn.h>
 
@@ -28,14 +29,9 @@ typedef struct scene {
     int64_t top_key[ROWS * TOP];
 } scene;
 
-/* Uniform in -1 .. 1, the same on every machine. */
-static double noise(uint64_t *state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int64_t)(*state >> 11) / 4503599627370496.0 - 1;
-}
-
 static void fill(double *x, size_t n, uint64_t seed) {
-    for (size_t i = 0; i < n; i++) x[i] = 2 * noise(&seed);
+    random_stream r = random_begin(seed, 0);
+    for (size_t i = 0; i < n; i++) x[i] = random_between(&r, -2, 2);
 }
 
 static void scene_views(scene *s) {

@@ -4,6 +4,7 @@
  * from attn_reference(), which the golden data checks. */
 #include "check.h"
 #include "core/half.h"
+#include "random.h"
 
 #include <attn/attn.h>
 
@@ -26,21 +27,17 @@ typedef struct scene {
     part whole, a, b, result;
 } scene;
 
-static double noise(uint64_t *state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int64_t)(*state >> 11) / 4503599627370496.0 - 1;
-}
-
 static void part_init(part *p) {
     p->view.out = attn_tensor_bhsd(p->out, ATTN_F64, B, H, N_Q, D_V);
     p->view.lse = attn_tensor_bhsd(p->lse, ATTN_F64, B, H, N_Q, 1);
 }
 
 static void scene_init(scene *s, uint64_t seed) {
+    random_stream r = random_begin(seed, 0);
     memset(s, 0, sizeof *s);
-    for (int e = 0; e < B * H * N_Q * D; e++) s->q[e] = 3 * noise(&seed);
-    for (int e = 0; e < B * H * N_K * D; e++) s->k[e] = 3 * noise(&seed);
-    for (int e = 0; e < B * H * N_K * D_V; e++) s->v[e] = noise(&seed);
+    for (int e = 0; e < B * H * N_Q * D; e++) s->q[e] = random_between(&r, -3, 3);
+    for (int e = 0; e < B * H * N_K * D; e++) s->k[e] = random_between(&r, -3, 3);
+    for (int e = 0; e < B * H * N_K * D_V; e++) s->v[e] = random_between(&r, -1, 1);
     attn_args_init(&s->args);
     s->args.q = attn_tensor_bhsd(s->q, ATTN_F64, B, H, N_Q, D);
     s->args.k = attn_tensor_bhsd(s->k, ATTN_F64, B, H, N_K, D);

@@ -2,7 +2,7 @@
 /* test_plan.c - how a problem is cut into panels, blocks and scratch (src/attention/plan.c), and
  * what attn_plan_explain() says about it. */
 #include "attention/plan.h"
-#include "check.h"
+#include "isas.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,13 +99,10 @@ TEST(panels_are_as_few_as_possible) { for_panels(check_fewest); }
 typedef void plan_check(const attni_plan *plan, int64_t rows);
 
 static void for_plans(plan_check *check) {
-    static const int threads[] = {1, 2, 3, 8};
     static const int64_t heads[][2] = {{1, 1}, {2, 1}, {3, 3}, {8, 2}, {12, 12}};
-    attn_cpu cpu;
-    attn_cpu_info(&cpu);
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
-        for (int t = 0; t < 4 && cpu.usable[isa]; t++) {
-            attn_ctx *ctx = new_ctx(threads[t], (attn_isa)isa);
+    EACH_ISA(isa) {
+        EACH_THREAD_COUNT(threads) {
+            attn_ctx *ctx = new_ctx(threads, isa);
             for (int h = 0; h < 5; h++) {
                 for (int64_t n = 1; n < 500 && !check_has_failed(); n++) {
                     const attn_args a = problem(ATTN_F32, heads[h][0], heads[h][1], n, 100);
@@ -248,14 +245,11 @@ TEST(explanation_names_shapes_and_dtype) {
 }
 
 TEST(explanation_names_the_kernels_of_every_instruction_set) {
-    attn_cpu cpu;
-    attn_cpu_info(&cpu);
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
-        if (!cpu.usable[isa]) continue;
-        attn_ctx *ctx = new_ctx(1, (attn_isa)isa);
+    EACH_ISA(isa) {
+        attn_ctx *ctx = new_ctx(1, isa);
         const attn_args single = problem(ATTN_F32, 1, 1, 5, 5),
                         twice = problem(ATTN_F64, 1, 1, 5, 5);
-        CHECK_SAYS(explain(ctx, &single), "kernels", attn_isa_name((attn_isa)isa));
+        CHECK_SAYS(explain(ctx, &single), "kernels", attn_isa_name(isa));
         CHECK_SAYS(explain(ctx, &single), "kernels", "f32");
         CHECK_SAYS(explain(ctx, &twice), "kernels", "f64");
         attn_ctx_destroy(ctx);

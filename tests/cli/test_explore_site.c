@@ -4,6 +4,7 @@
 #include "explore/explore_site.h"
 
 #include "check.h"
+#include "random.h"
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -149,14 +150,13 @@ TEST(site_random_paths_find_only_their_own_name) {
                                         "\xff",        " ",      ""};
     enum { N_PARTS = sizeof parts / sizeof *parts, ROUNDS = 200000 };
     site pages = load();
-    uint64_t state = 0x9e3779b97f4a7c15u;
+    random_stream random = random_begin(1, 0);
     size_t found = 0;
     for (int round = 0; round < ROUNDS; round++) {
         char path[200] = "";
         size_t length = 0;
         for (int n = 0; n <= round % 6; n++) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            const char *part = parts[(state >> 33) % N_PARTS];
+            const char *part = parts[random_below(&random, N_PARTS)];
             length += (size_t)snprintf(path + length, sizeof path - length, "%s", part);
         }
         const site_file *file = site_find(&pages, path);

@@ -4,25 +4,18 @@
  * the oracle some seconds. */
 #include "attn/attn.h"
 #include "check.h"
+#include "random.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint64_t state;
-
-static double uniform(void) { /* in (0, 1) */
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return ((double)(state >> 12) + 0.5) / 4503599627370496.0;
-}
-
-static float *normals(int64_t n) {
+static float *normals(random_stream *r, int64_t n) {
     float *x = malloc((size_t)n * sizeof *x);
     for (int64_t i = 0; x && i < n; i++) {
-        x[i] = (float)(sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform()));
+        const double u = random_between(r, 0x1p-53, 1), v = random_between(r, 0, 6.283185307179586);
+        x[i] = (float)(sqrt(-2 * log(u)) * cos(v));
     }
     return x;
 }
@@ -37,8 +30,8 @@ static double relative_l2(const float *got, const double *expected, int64_t n) {
 }
 
 static double measure(int64_t n, int64_t d, int causal) {
-    state = 88172645463325252u + (uint64_t)(n * 1000 + d);
-    float *q = normals(n * d), *k = normals(n * d), *v = normals(n * d);
+    random_stream r = random_begin((uint64_t)n, (uint64_t)d);
+    float *q = normals(&r, n * d), *k = normals(&r, n * d), *v = normals(&r, n * d);
     float *out = malloc((size_t)(n * d) * sizeof *out);
     double *expected = malloc((size_t)(n * d) * sizeof *expected), error = HUGE_VAL;
     attn_ctx *ctx = NULL;

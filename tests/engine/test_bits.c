@@ -3,7 +3,7 @@
  * the caller's pool, batches, pieces of the queries, shared or repeated heads, layouts, packing.
  * Bits are compared as bytes. Label: threads. */
 #include "bits_case.h"
-#include "contexts.h"
+#include "isas.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +17,10 @@ enum { SOME_THREADS = 2 };
 /* -------------------------------------------------------------------------------------- threads */
 
 static void ask_threads(attn_ctx *unused, problem *p, const results *whole) {
-    static const int counts[3] = {2, 3, 7};
     (void)unused;
-    for (int x = 0; x < 3; x++) {
+    EACH_THREAD_COUNT(threads) {
         results r;
-        attn_ctx *ctx = context_with(ATTN_ISA_AUTO, counts[x]);
+        attn_ctx *ctx = context_with(ATTN_ISA_AUTO, threads);
         if (ctx && run_problem(ctx, p, &r)) {
             same_rows(&r, whole, origin, p->text);
             results_free(&r);

@@ -134,15 +134,6 @@ static bool run_on(attn_isa isa, problem *p, results *r) {
     return ok;
 }
 
-/* The first instruction set of a class that runs here. */
-static attn_isa first_of_class(bool fused) {
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
-        const attni_kernels *kernels = attni_kernels_get((attn_isa)isa, false);
-        if (kernels && kernels->fused == fused) return (attn_isa)isa;
-    }
-    return ATTN_ISA_AUTO;
-}
-
 static void compare_class(attn_isa isa, attn_isa with) {
     for (int c = 0; c < CASES; c++) {
         for (int x = 0; x < 4 && !check_has_failed(); x++) {
@@ -164,7 +155,7 @@ static void compare_class(attn_isa isa, attn_isa with) {
 
 static void class_bits(attn_isa isa) {
     NEED_ISA(isa);
-    const attn_isa first = first_of_class(attni_kernels_get(isa, false)->fused);
+    const attn_isa first = isa_first_of_class(attni_kernels_get(isa, false)->fused);
     if (first == isa)
         SKIP("%s is the first of its class: nothing to compare with", attn_isa_name(isa));
     compare_class(isa, first);
@@ -173,7 +164,7 @@ static void class_bits(attn_isa isa) {
 /* Prints the hash: it must be the same on every machine of the class. */
 static void fixed_case(attn_isa isa, attn_dtype dtype) {
     NEED_ISA(isa);
-    const attn_isa first = first_of_class(attni_kernels_get(isa, false)->fused);
+    const attn_isa first = isa_first_of_class(attni_kernels_get(isa, false)->fused);
     const attn_isa both[2] = {isa, first};
     uint64_t hash[2] = {0, 1};
     for (int x = 0; x < 2; x++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_gemm.c - matrix products against sums in double: every instruction set, odd shapes,
  * transposed operands, adding, threads. */
-#include "check.h"
-#include "guard.h"
-#include "layers/gemm.h"
-
 #include "attention/context.h"
 #include "core/os.h"
+#include "guard.h"
+#include "isas.h"
+#include "layers/gemm.h"
+#include "random.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,11 +15,7 @@
 enum { MOST = 600 * 600 };
 static double a[MOST], b[MOST], c[MOST], first[MOST]; /* hold floats or doubles */
 
-static uint64_t state = 1;
-static double next(void) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int32_t)(state >> 33) / 1073741824.0 - 1;
-}
+static random_stream numbers;
 
 static double get(const double *x, bool f64, int64_t at) {
     return f64 ? x[at] : (double)((const float *)x)[at];
@@ -33,7 +29,8 @@ static void set(double *x, bool f64, int64_t at, double value) {
 }
 
 static void fill(double *x, bool f64) {
-    for (int64_t i = 0; i < MOST; i++) set(x, f64, i, next());
+    if (!numbers.state) numbers = random_begin(1, 0);
+    for (int64_t i = 0; i < MOST; i++) set(x, f64, i, random_between(&numbers, -1, 1));
 }
 
 /* Each product rounds, and each of the k sums; entries are below 1. */
@@ -55,12 +52,8 @@ static void check_product(const attni_gemm *g, bool f64, const double *before) {
 }
 
 static void run(attn_isa isa, int threads, bool f64, const attni_gemm *g) {
-    attn_ctx_options options;
-    attn_ctx_options_init(&options);
-    options.isa = isa;
-    options.threads = threads;
-    attn_ctx *ctx;
-    CHECK_INT(attn_ctx_create(&options, &ctx, NULL), ATTN_OK);
+    attn_ctx *ctx = context_with(isa, threads);
+    if (!ctx) return;
     void *scratch =
         attni_memory_alloc(attni_gemm_scratch(attni_ctx_kernels(ctx, f64), f64, g, threads), 64);
     attni_gemm_run(attni_ctx_pool(ctx), attni_ctx_kernels(ctx, f64), f64, g, scratch);
@@ -88,8 +81,7 @@ TEST(products_match_sums_in_double_on_every_instruction_set) {
     static const int64_t shapes[][3] = {{1, 1, 1},    {3, 5, 2},    {4, 24, 8},   {7, 25, 257},
                                         {17, 48, 31}, {13, 7, 300}, {64, 96, 0},  {0, 9, 4},
                                         {6, 0, 4},    {131, 32, 3}, {9, 535, 19}, {33, 100, 513}};
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
-        if (!attni_kernels_get((attn_isa)isa, false)) continue;
+    EACH_ISA(isa) {
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             for (int bits = 0; bits < 16; bits++) {
                 const bool f64 = bits & 8;
@@ -97,7 +89,7 @@ TEST(products_match_sums_in_double_on_every_instruction_set) {
                     make(shapes[s][0], shapes[s][1], shapes[s][2], bits & 1, bits & 2, bits & 4);
                 fill(a, f64), fill(b, f64), fill(c, f64);
                 memcpy(first, c, sizeof c);
-                run((attn_isa)isa, 1, f64, &g);
+                run(isa, 1, f64, &g);
                 check_product(&g, f64, first);
                 if (check_has_failed()) return;
             }
@@ -106,9 +98,8 @@ TEST(products_match_sums_in_double_on_every_instruction_set) {
 }
 
 TEST(packed_panels_have_zeros_where_columns_are_missing) {
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
-        const attni_kernels *kernels = attni_kernels_get((attn_isa)isa, false);
-        if (!kernels) continue;
+    EACH_ISA(isa) {
+        const attni_kernels *kernels = attni_kernels_get(isa, false);
         const int lanes = 2 * kernels->vl;
         float panel[3 * ATTNI_MAX_LANES];
         fill(a, false);
@@ -170,11 +161,9 @@ static void multiply_guarded(attn_isa isa, bool a_transposed, bool b_transposed,
 
 TEST(products_touch_nothing_beside_their_operands) {
     guard_explain("a product left its operands");
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
-        if (!attni_kernels_get((attn_isa)isa, false)) continue;
+    EACH_ISA(isa) {
         for (int bits = 0; bits < 8; bits++) {
-            multiply_guarded((attn_isa)isa, bits & 1, bits & 2,
-                             bits & 4 ? GUARD_BEFORE : GUARD_AFTER);
+            multiply_guarded(isa, bits & 1, bits & 2, bits & 4 ? GUARD_BEFORE : GUARD_AFTER);
         }
     }
 }
@@ -185,10 +174,9 @@ TEST(instruction_sets_of_a_class_agree_in_every_bit) {
         bool seen[2] = {false, false};
         static double results[2][70 * 101];
         fill(a, f64), fill(b, f64);
-        for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
-            const attni_kernels *kernels = attni_kernels_get((attn_isa)isa, f64);
-            if (!kernels) continue;
-            run((attn_isa)isa, 1, f64, &g);
+        EACH_ISA(isa) {
+            const attni_kernels *kernels = attni_kernels_get(isa, f64);
+            run(isa, 1, f64, &g);
             double *result = results[kernels->fused];
             const size_t bytes = 70 * 101 * (f64 ? sizeof(double) : sizeof(float));
             if (!seen[kernels->fused]) memcpy(result, c, bytes);
@@ -208,7 +196,7 @@ TEST(products_have_the_same_bits_for_any_thread_count) {
         fill(a, false), fill(b, false);
         run(ATTN_ISA_AUTO, 1, false, &g);
         memcpy(first, c, sizeof c);
-        for (int threads = 2; threads <= 5; threads++) {
+        EACH_THREAD_COUNT(threads) {
             memset(c, 0, sizeof c);
             run(ATTN_ISA_AUTO, threads, false, &g);
             CHECK(memcmp(first, c, (size_t)(g.m * g.n) * sizeof(float)) == 0);

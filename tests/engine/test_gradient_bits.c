@@ -175,11 +175,10 @@ static void ask_all(question *ask, unsigned without, int n_dtypes) {
 /* -------------------------------------------------------------------------------------- threads */
 
 static void ask_threads(attn_ctx *unused, problem *p, const results *whole) {
-    static const int counts[3] = {2, 3, 7};
     (void)unused;
-    for (int x = 0; x < 3; x++) {
+    EACH_THREAD_COUNT(threads) {
         results r;
-        attn_ctx *ctx = context_with(ATTN_ISA_AUTO, counts[x]);
+        attn_ctx *ctx = context_with(ATTN_ISA_AUTO, threads);
         if (ctx && run(ctx, p, &r)) {
             same_results(&r, whole, p->text);
             results_free(&r);
@@ -443,15 +442,6 @@ TEST(every_way_to_share_a_bias_gives_the_same_dbias_for_1_4_and_7_threads) {
 
 /* ----------------------------------------------------------------------------- instruction sets */
 
-/* The first instruction set of a class that runs here. */
-static attn_isa first_of_class(bool fused) {
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
-        const attni_kernels *kernels = attni_kernels_get((attn_isa)isa, false);
-        if (kernels && kernels->fused == fused) return (attn_isa)isa;
-    }
-    return ATTN_ISA_AUTO;
-}
-
 static void compare_class(attn_isa isa, attn_isa with) {
     attn_ctx *one = context_with(isa, 1), *other = context_with(with, 1);
     for (int c = 0; one && other && c < CASES; c++) {
@@ -473,7 +463,7 @@ static void compare_class(attn_isa isa, attn_isa with) {
 
 static void same_as_class(attn_isa isa) {
     NEED_ISA(isa);
-    const attn_isa with = first_of_class(attni_kernels_get(isa, false)->fused);
+    const attn_isa with = isa_first_of_class(attni_kernels_get(isa, false)->fused);
     if (with == isa) SKIP("%s is the first of its class here", attn_isa_name(isa));
     compare_class(isa, with);
 }

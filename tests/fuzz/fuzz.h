@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz.h - what a fuzz target provides: the entry point that libFuzzer calls, and seeds to begin
- * with. fuzz_driver.c runs a target without libFuzzer, so that every compiler and ctest can. */
+/* fuzz.h - a fuzz target is one function, which libFuzzer calls with any bytes. corpus/NAME holds the
+ * inputs that target NAME begins with; fuzz_driver.c runs a target without libFuzzer, so that every
+ * compiler and ctest can. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -8,16 +9,5 @@
 #include <stdint.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-typedef struct fuzz_seed {
-    const char *bytes;
-    size_t size;
-} fuzz_seed;
-
-/* For a string literal, without its final 0. */
-#define FUZZ_SEED(literal) {literal, sizeof(literal) - 1}
-
-extern const fuzz_seed fuzz_seeds[];
-extern const size_t fuzz_n_seeds;
 
 #endif

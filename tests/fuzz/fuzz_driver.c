@@ -1,44 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_driver.c - runs a fuzz target without libFuzzer: every seed, then seeds changed at random
- * for a number of iterations or seconds, the same ones every time.
- *     target [--seconds S] [--iterations N] [--dump FOLDER] [FILE...]
- * The environment variable ATTN_FUZZ_SECONDS changes the default of 4 seconds. FILEs are run and
- * nothing else: to see a crash again. --dump writes the seeds, for libFuzzer. */
+/* fuzz_driver.c - runs a fuzz target without libFuzzer: every file of a corpus, then these files
+ * changed at random for a number of seconds, the same changes every time.
+ *     target CORPUS [SECONDS]      4 seconds if not given
+ *     target --run FILE...         these inputs only: to see a crash again */
 #include "fuzz.h"
 
+#include "random.h"
+
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { ROOM = 8192 };
+enum { ROOM = 8192, MOST_SEEDS = 1000 };
+
+typedef struct seed {
+    uint8_t *bytes;
+    size_t size;
+} seed;
+
+static seed seeds[MOST_SEEDS];
+static size_t n_seeds;
 
 static uint8_t input[ROOM];
 static size_t input_size;
 
-/* When a sanitizer ends the program, the input that did it is kept. */
+/* When a sanitizer ends the program, the input that did it is kept where the program began. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
+static char crash_path[PATH_MAX];
+
 static void keep_input(void) {
-    FILE *file = fopen("fuzz-crash", "wb");
+    FILE *file = fopen(crash_path, "wb");
     if (!file) return;
     fwrite(input, 1, input_size, file);
     fclose(file);
 }
 
-static uint64_t random_state = 0x9e3779b97f4a7c15u;
+static random_stream numbers;
 
-static size_t draw(size_t below) { /* xorshift64 */
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return below ? (size_t)(random_state % below) : 0;
-}
+static size_t draw(size_t below) { return (size_t)random_below(&numbers, (int64_t)below); }
 
 static void take_seed(size_t which) {
-    input_size = fuzz_seeds[which].size < ROOM ? fuzz_seeds[which].size : ROOM;
-    memcpy(input, fuzz_seeds[which].bytes, input_size);
+    input_size = seeds[which].size;
+    memcpy(input, seeds[which].bytes, input_size);
 }
 
 /* Puts n bytes in at `at`; drops what does not fit. */
@@ -91,10 +99,10 @@ static void change(void) {
         insert(at, piece, n);
         break;
     case 5: { /* a piece of another seed */
-        const fuzz_seed *seed = &fuzz_seeds[draw(fuzz_n_seeds)];
-        const size_t from = draw(seed->size);
-        if (n > seed->size - from) n = seed->size - from;
-        insert(at, seed->bytes + from, n);
+        const seed *other_seed = &seeds[draw(n_seeds)];
+        const size_t from = draw(other_seed->size + 1);
+        if (n > other_seed->size - from) n = other_seed->size - from;
+        insert(at, other_seed->bytes + from, n);
         break;
     }
     default: delete (at, 1); insert(at, &(uint8_t){(uint8_t)('0' + draw(10))}, 1);
@@ -115,55 +123,74 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int dump_seeds(const char *folder) {
-    for (size_t i = 0; i < fuzz_n_seeds; i++) {
-        char path[400];
-        snprintf(path, sizeof path, "%s/seed-%02zu", folder, i);
-        FILE *file = fopen(path, "wb");
-        if (!file) return 1;
-        fwrite(fuzz_seeds[i].bytes, 1, fuzz_seeds[i].size, file);
-        if (fclose(file) != 0) return 1;
-    }
-    return 0;
-}
-
-static int run_file(const char *path) {
+/* Reads a file into the input; false if it cannot be read. */
+static bool load(const char *path) {
     FILE *file = fopen(path, "rb");
-    if (!file) return 1;
+    if (!file) return false;
     input_size = fread(input, 1, ROOM, file);
-    fclose(file);
-    run_input();
+    return fclose(file) == 0;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Reads the files of a folder, in the order of their names: the changes depend on it. */
+static bool load_corpus(const char *folder) {
+    char *names[MOST_SEEDS], path[PATH_MAX];
+    size_t n = 0;
+    DIR *here = opendir(folder);
+    for (struct dirent *entry; here && n < MOST_SEEDS && (entry = readdir(here));)
+        if (entry->d_name[0] != '.') names[n++] = strdup(entry->d_name);
+    if (here) closedir(here);
+    qsort(names, n, sizeof *names, by_name);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        free(names[i]);
+        if (!load(path)) continue;
+        seeds[n_seeds] = (seed){malloc(input_size + 1), input_size};
+        if (!seeds[n_seeds].bytes) abort();
+        memcpy(seeds[n_seeds++].bytes, input, input_size);
+    }
+    return n_seeds > 0;
+}
+
+static int run_files(int n, char **paths) {
+    for (int i = 0; i < n; i++) {
+        if (!load(paths[i])) return 1;
+        run_input();
+    }
     return 0;
 }
 
-int main(int argc, char **argv) {
-    const char *wish = getenv("ATTN_FUZZ_SECONDS");
-    double seconds = wish && *wish ? atof(wish) : 4;
-    long iterations = LONG_MAX, done = 0;
-    int at = 1;
-    FILE *out = stdout; /* a target may send standard output elsewhere */
-    if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(keep_input);
-    for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
-        if (strcmp(argv[at], "--dump") == 0) return dump_seeds(argv[at + 1]);
-        if (strcmp(argv[at], "--seconds") == 0) seconds = atof(argv[at + 1]);
-        if (strcmp(argv[at], "--iterations") == 0) iterations = atol(argv[at + 1]);
-    }
-    if (at < argc) {
-        for (; at < argc; at++)
-            if (run_file(argv[at]) != 0) return 1;
-        return 0;
-    }
+static long fuzz(double seconds) {
     const double end = now() + seconds;
-    for (size_t i = 0; i < fuzz_n_seeds; i++) {
+    long done = 0;
+    for (size_t i = 0; i < n_seeds; i++) {
         take_seed(i);
         run_input();
     }
-    for (; done < iterations && now() < end; done++) {
-        take_seed(draw(fuzz_n_seeds));
+    for (; now() < end; done++) {
+        take_seed(draw(n_seeds));
         for (size_t n = 1 + draw(4); n > 0; n--) change();
         run_input();
     }
-    fprintf(out, "%zu seeds, %ld changed inputs, no crash\n", fuzz_n_seeds, done);
-    fflush(out);
-    return 0;
+    return done;
+}
+
+int main(int argc, char **argv) {
+    FILE *out = stdout; /* a target may send standard output elsewhere */
+    if (!getcwd(crash_path, sizeof crash_path - sizeof "/fuzz-crash")) return 1;
+    strcat(crash_path, "/fuzz-crash");
+    if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(keep_input);
+    if (argc > 2 && strcmp(argv[1], "--run") == 0) return run_files(argc - 2, argv + 2);
+    if (argc < 2 || !load_corpus(argv[1])) {
+        fprintf(stderr, "usage: %s CORPUS [SECONDS] | --run FILE...\n", argv[0]);
+        return 2;
+    }
+    numbers = random_begin(1, 0);
+    const long done = fuzz(argc > 2 ? atof(argv[2]) : 4);
+    for (size_t i = 0; i < n_seeds; i++) free(seeds[i].bytes);
+    fprintf(out, "%zu files, %ld changed inputs, no crash\n", n_seeds, done);
+    return fflush(out) == 0 ? 0 : 1;
 }

@@ -8,23 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD     "\x93NUMPY\x01\x00"
-#define PLAIN(s) "{'descr': '" s "', 'fortran_order': False, 'shape': (2, 2), }\n"
-
-const fuzz_seed fuzz_seeds[] = {
-    FUZZ_SEED(HEAD "\x3c\x00" PLAIN("<f4") "abcdefghijklmnop"),
-    FUZZ_SEED(HEAD "\x3c\x00" PLAIN(">f2") "abcdefgh"),
-    FUZZ_SEED(HEAD "\x3c\x00" PLAIN("|b1") "\0\1\2\3"),
-    FUZZ_SEED(HEAD "\x3b\x00"
-                   "{'descr': '<i8', 'fortran_order': True, 'shape': (1, 2), }\n"
-                   "0123456789abcdef"),
-    FUZZ_SEED("\x93NUMPY\x02\x00\x36\x00\x00\x00"
-              "{'shape':(),'fortran_order':False,'descr':'<u2'}      xy"),
-    FUZZ_SEED("\x93NUMPY\x03\x00\x39\x00\x00\x00"
-              "{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }"),
-};
-const size_t fuzz_n_seeds = sizeof fuzz_seeds / sizeof *fuzz_seeds;
-
 static void check(int condition) {
     if (!condition) abort();
 }

@@ -9,21 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define F32(name, shape, place)                                                                    \
-    "\"" name "\":{\"dtype\":\"F32\",\"shape\":[" shape "],\"data_offsets\":[" place "]}"
-
-/* The first byte of each is the length of the header. */
-const fuzz_seed fuzz_seeds[] = {
-    FUZZ_SEED("\x02\0\0\0\0\0\0\0{}"),
-    FUZZ_SEED("\x38\0\0\0\0\0\0\0{" F32("a", "2,1", "0,8") "}01234567"),
-    FUZZ_SEED("\x6a\0\0\0\0\0\0\0{" F32("a", "1", "4,8") "," F32("b", "", "0,4") "}01234567"),
-    FUZZ_SEED("\x5a\0\0\0\0\0\0\0{\"__metadata__\":{\"k\":\"v\\u00e9\\n\"},"
-              "\"x\":{\"shape\":[0,9],\"dtype\":\"BF16\",\"data_offsets\":[0,0]}}"),
-    FUZZ_SEED("\x5c\0\0\0\0\0\0\0{\"__metadata__\":{\"format\":\"attn transformer 1\","
-              "\"layers\":\"1\",\"words\":\"a b c\",\"scale\":\"auto\"}}"),
-};
-const size_t fuzz_n_seeds = sizeof fuzz_seeds / sizeof *fuzz_seeds;
-
 static void check(int condition) {
     if (!condition) abort();
 }

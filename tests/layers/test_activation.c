@@ -4,6 +4,7 @@
 #include "arrays.h"
 #include "attention/context.h"
 #include "differences.h"
+#include "isas.h"
 #include "layers/activation.h"
 
 #include <math.h>
@@ -137,11 +138,11 @@ TEST(short_arrays_get_the_bits_of_long_ones_and_not_one_element_more) {
     attn_ctx_destroy(ctx);
 }
 
-/* Runs f on an instruction set if it is here and of this class; returns whether it ran. */
-static bool run_on(int isa, bool fused, attni_activation f, real *to) {
-    const attni_kernels *kernels = attni_kernels_get((attn_isa)isa, REAL_IS_F64);
-    if (!kernels || kernels->fused != fused) return false;
-    attn_ctx *ctx = context_with((attn_isa)isa, 1);
+/* Runs f on an instruction set if it is of this class; returns whether it ran. */
+static bool run_on(attn_isa isa, bool fused, attni_activation f, real *to) {
+    const attni_kernels *kernels = attni_kernels_get(isa, REAL_IS_F64);
+    if (kernels->fused != fused) return false;
+    attn_ctx *ctx = context_with(isa, 1);
     R(activation_forward)(ctx, f, N, x, to);
     attn_ctx_destroy(ctx);
     return true;
@@ -149,7 +150,7 @@ static bool run_on(int isa, bool fused, attni_activation f, real *to) {
 
 static void check_class(bool fused, attni_activation f) {
     bool is_first = true;
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+    EACH_ISA(isa) {
         if (!run_on(isa, fused, f, is_first ? y : again)) continue;
         if (!is_first) CHECK_SAME_BITS(N, y, again);
         is_first = false;
