@@ -90,20 +90,26 @@ INLINE int v_any(vi mask) {
 
 #ifndef HAVE_V_TRANSPOSE
 /* VL x VL transpose in log2(VL) rounds of zipping row i with row i + VL/2. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#endif
+#endif
+#ifndef SHUFFLE /* gcc 11 */
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (vi){__VA_ARGS__})
+#endif
 #if VBYTES / (REAL_BITS / 8) == 2
-#define ZIP_LOW(a, b)  __builtin_shufflevector(a, b, 0, 2)
-#define ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 1, 3)
+#define ZIP_LOW(a, b)  SHUFFLE(a, b, 0, 2)
+#define ZIP_HIGH(a, b) SHUFFLE(a, b, 1, 3)
 #elif VBYTES / (REAL_BITS / 8) == 4
-#define ZIP_LOW(a, b)  __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#define ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define ZIP_LOW(a, b)  SHUFFLE(a, b, 0, 4, 1, 5)
+#define ZIP_HIGH(a, b) SHUFFLE(a, b, 2, 6, 3, 7)
 #elif VBYTES / (REAL_BITS / 8) == 8
-#define ZIP_LOW(a, b)  __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-#define ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define ZIP_LOW(a, b)  SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define ZIP_HIGH(a, b) SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #elif VBYTES / (REAL_BITS / 8) == 16
-#define ZIP_LOW(a, b)                                                                              \
-    __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-#define ZIP_HIGH(a, b)                                                                             \
-    __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define ZIP_LOW(a, b)  SHUFFLE(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define ZIP_HIGH(a, b) SHUFFLE(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
 #endif
 
 INLINE void v_transpose(vr *rows) {
