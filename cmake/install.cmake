@@ -1,19 +1,20 @@
 # What `cmake --install` lays down: header, both libraries, the command, its manual page and page, and the
 # files by which others find them (attnConfig.cmake for find_package, attn.pc for pkg-config).
 include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
 
 set(libraries attn_static)
-set_target_properties(attn_static PROPERTIES EXPORT_NAME static)
-add_library(attn::static ALIAS attn_static)
 if(TARGET attn_shared)
-    list(APPEND libraries attn_shared)
-    set_target_properties(attn_shared PROPERTIES EXPORT_NAME attn)
-    add_library(attn::attn ALIAS attn_shared)
+    set(libraries attn_shared)
+    if(NOT BUILD_SHARED_LIBS)
+        list(APPEND libraries attn_static)
+    endif()
 endif()
 
 install(FILES include/attn/attn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attn)
 install(TARGETS ${libraries} EXPORT attnTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(ATTN_BUILD_CLI)
     install(TARGETS attn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -23,7 +24,6 @@ if(ATTN_BUILD_CLI)
 endif()
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/attn)
-get_target_property(ATTN_LINKS attn_static INTERFACE_LINK_LIBRARIES)
 configure_package_config_file(cmake/attnConfig.cmake.in ${PROJECT_BINARY_DIR}/attnConfig.cmake
                               INSTALL_DESTINATION ${config_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/attnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -46,5 +46,13 @@ foreach(folder LIBDIR INCLUDEDIR)
         set(ATTN_PC_${folder} "\${prefix}/${CMAKE_INSTALL_${folder}}")
     endif()
 endforeach()
+get_target_property(system_libraries attn_static INTERFACE_LINK_LIBRARIES)
+list(JOIN system_libraries " " system_libraries)
+set(ATTN_PC_LIBS "-lattn")
+set(ATTN_PC_LIBS_PRIVATE ${system_libraries})
+if(NOT TARGET attn_shared) # whoever links needs them
+    set(ATTN_PC_LIBS "-lattn ${system_libraries}")
+    set(ATTN_PC_LIBS_PRIVATE "")
+endif()
 configure_file(cmake/attn.pc.in ${PROJECT_BINARY_DIR}/attn.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/attn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

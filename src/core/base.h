@@ -10,6 +10,16 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Results are exact only in the arithmetic that the source spells out. gcc sets __GCC_IEC_559 to 0 for
+ * any part of -ffast-math; clang and clang-cl take the pragmas for what they do not announce. */
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) ||           \
+    (defined(__GCC_IEC_559) && __GCC_IEC_559 == 0)
+#error "attn must not be compiled with -ffast-math or a part of it: its results would be wrong"
+#endif
+#if defined(__clang__)
+#pragma clang fp contract(off) reassociate(off)
+#endif
+
 #define ATTN_TRY(e)                                                                                \
     do {                                                                                           \
         attn_status try_status_ = (e);                                                             \
