@@ -48,8 +48,9 @@ if(NOT "${CMAKE_C_FLAGS};${inherited}" MATCHES "(^|[; ])[-/]O")
     target_compile_definitions(attn_flags INTERFACE $<$<STREQUAL:$<CONFIG>,>:NDEBUG>)
 endif()
 
-if(MINGW) # the C99 printf of mingw-w64: %zu, %lld
+if(MINGW) # the C99 printf of mingw-w64: %zu, %lld; its isnan() converts
     target_compile_definitions(attn_flags INTERFACE __USE_MINGW_ANSI_STDIO=1)
+    attn_add_flags(attn_flags -Wno-float-conversion)
 endif()
 if(ATTN_WERROR)
     attn_add_flags(attn_flags -Werror)

@@ -23,6 +23,14 @@ static void unsetenv(const char *name) { _putenv_s(name, ""); }
 #include <sched.h>
 #endif
 
+#if defined(_WIN32)
+static void setenv(const char *name, const char *value, int overwrite) {
+    (void)overwrite;
+    _putenv_s(name, value);
+}
+static void unsetenv(const char *name) { _putenv_s(name, ""); }
+#endif
+
 static attn_status create(attn_isa isa, attn_ctx **ctx, attn_error *err) {
     attn_ctx_options options;
     attn_ctx_options_init(&options);

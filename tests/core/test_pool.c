@@ -241,6 +241,8 @@ TEST(single_task_runs_on_the_calling_thread) {
     attni_pool_destroy(pool);
 }
 
+#if defined(__linux__)
+
 /* CPUs that each worker of a pool of two may run on. */
 typedef struct places {
     meeting m;
@@ -253,7 +255,6 @@ static void place_task(void *arg, int64_t task, int worker) {
     p->cpus[worker] = attni_cpu_count();
 }
 
-#if defined(__linux__)
 TEST(pin_keeps_own_workers_on_one_cpu_and_leaves_the_caller_free) {
     const int all = attni_cpu_count();
     for (int pin = 0; pin < 2; pin++) {

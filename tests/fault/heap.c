@@ -3,6 +3,8 @@
  * real one as __real_malloc(); only objects of this program and of libattn are redirected. */
 #include "heap.h"
 
+#include "core/os.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -41,13 +43,11 @@ static void *counted(void *memory) {
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t align, size_t size);
 void __real_free(void *memory);
 
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t align, size_t size);
 void __wrap_free(void *memory);
 
 void *__wrap_malloc(size_t size) { return fails() ? NULL : counted(__real_malloc(size)); }
@@ -61,37 +61,49 @@ void *__wrap_realloc(void *memory, size_t size) {
     return memory ? __real_realloc(memory, size) : counted(__real_realloc(memory, size));
 }
 
-void *__wrap_aligned_alloc(size_t align, size_t size) {
-    return fails() ? NULL : counted(__real_aligned_alloc(align, size));
-}
-
 void __wrap_free(void *memory) {
     n_live -= memory != NULL;
     __real_free(memory);
 }
 
-#ifndef __wasm__
-#include <pthread.h>
+#if defined(_WIN32) /* aligned memory has its own pair of functions there, not malloc's free() */
+void *__real_attni_memory_alloc(size_t size, size_t align);
+void __real_attni_memory_free(void *memory);
+void *__wrap_attni_memory_alloc(size_t size, size_t align);
+void __wrap_attni_memory_free(void *memory);
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*main)(void *),
-                          void *arg);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*main)(void *),
-                          void *arg);
-int __real_pthread_join(pthread_t thread, void **result);
-int __wrap_pthread_join(pthread_t thread, void **result);
+void *__wrap_attni_memory_alloc(size_t size, size_t align) {
+    return fails() ? NULL : counted(__real_attni_memory_alloc(size, align));
+}
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*main)(void *),
-                          void *arg) {
+void __wrap_attni_memory_free(void *memory) {
+    n_live -= memory != NULL;
+    __real_attni_memory_free(memory);
+}
+#else
+void *__real_aligned_alloc(size_t align, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
+
+void *__wrap_aligned_alloc(size_t align, size_t size) {
+    return fails() ? NULL : counted(__real_aligned_alloc(align, size));
+}
+#endif
+
+int __real_attni_thread_start(attni_thread *thread, void (*main)(void *arg), void *arg);
+int __wrap_attni_thread_start(attni_thread *thread, void (*main)(void *arg), void *arg);
+void __real_attni_thread_join(attni_thread *thread);
+void __wrap_attni_thread_join(attni_thread *thread);
+
+int __wrap_attni_thread_start(attni_thread *thread, void (*main)(void *arg), void *arg) {
     if (atomic_fetch_add(&n_creations, 1) == failing_thread) {
         has_failed = true;
         return EAGAIN;
     }
     n_threads++;
-    return __real_pthread_create(thread, attr, main, arg);
+    return __real_attni_thread_start(thread, main, arg);
 }
 
-int __wrap_pthread_join(pthread_t thread, void **result) {
+void __wrap_attni_thread_join(attni_thread *thread) {
     n_threads--;
-    return __real_pthread_join(thread, result);
+    __real_attni_thread_join(thread);
 }
-#endif

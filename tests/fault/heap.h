@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heap.h - stands between the library and malloc and pthread_create: counts them, and lets one of
+/* heap.h - stands between the library and malloc and threads: counts them, and lets one of
  * them fail. Programs link with heap.c and the --wrap options of CMakeLists.txt beside it. */
 #ifndef HEAP_H
 #define HEAP_H

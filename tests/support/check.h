@@ -66,10 +66,15 @@ bool check_has_failed(void);
         return;                                                                                    \
     } while (0)
 
+#if defined(__GNUC__) && !defined(__clang__) /* the formats of C99 on every system */
+#define CHECK_PRINTF(format_at, first_at) __attribute__((format(gnu_printf, format_at, first_at)))
+#else
+#define CHECK_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
+#endif
+
 void check_register(const char *name, check_fn *fn);
-void check_failed(const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void check_skipped(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void check_failed(const char *file, int line, const char *format, ...) CHECK_PRINTF(3, 4);
+void check_skipped(const char *format, ...) CHECK_PRINTF(1, 2);
 bool check_same_string(const char *a, const char *b);
 bool check_is_near(double actual, double expected, double tolerance);
 

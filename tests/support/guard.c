@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard.c - see guard.h. Touches: its own mappings, the handlers of SIGSEGV and SIGBUS. */
+/* guard.c - see guard.h. Touches: its own mappings, and what handles SIGSEGV and SIGBUS, or the
+ * access violations of Windows. */
 #include "guard.h"
 
 #include <stdint.h>
@@ -7,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef __wasm__
+#if defined(_WIN32)
+#include <io.h>
+#include <windows.h>
+#elif !defined(__wasm__)
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -47,17 +51,51 @@ void guard_explain(const char *text) { (void)text; }
 
 #else
 
+#if defined(_WIN32)
+
+static size_t page_size(void) {
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    return info.dwPageSize;
+}
+
+static void *map_closed(size_t size) {
+    return VirtualAlloc(NULL, size, MEM_RESERVE, PAGE_NOACCESS);
+}
+static bool open_pages(void *pages, size_t size) {
+    return VirtualAlloc(pages, size, MEM_COMMIT, PAGE_READWRITE) != NULL;
+}
+static void unmap(void *map, size_t size) {
+    (void)size;
+    VirtualFree(map, 0, MEM_RELEASE);
+}
+
+#else
+
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+static void *map_closed(size_t size) {
+    void *map = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+static bool open_pages(void *pages, size_t size) {
+    return mprotect(pages, size, PROT_READ | PROT_WRITE) == 0;
+}
+static void unmap(void *map, size_t size) { munmap(map, size); }
+
+#endif
+
 bool guard_alloc(guard *g, size_t size, guard_side side) {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t page = page_size();
     const size_t pages = (size + page - 1) / page;
     *g = (guard){.size = size, .open_size = pages * page, .map_size = (pages + 2) * page};
-    g->map = mmap(NULL, g->map_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (g->map == MAP_FAILED) {
+    g->map = map_closed(g->map_size);
+    if (!g->map) {
         *g = (guard){0};
         return false;
     }
     g->open = (unsigned char *)g->map + page;
-    if (pages > 0 && mprotect(g->open, g->open_size, PROT_READ | PROT_WRITE) != 0) {
+    if (pages > 0 && !open_pages(g->open, g->open_size)) {
         guard_free(g);
         return false;
     }
@@ -66,7 +104,7 @@ bool guard_alloc(guard *g, size_t size, guard_side side) {
 }
 
 void guard_free(guard *g) {
-    if (g->map) munmap(g->map, g->map_size);
+    if (g->map) unmap(g->map, g->map_size);
     *g = (guard){0};
 }
 
@@ -74,33 +112,54 @@ static const unsigned char *watched_begin(const guard *g) { return g->open; }
 static const unsigned char *watched_end(const guard *g) { return g->open + g->open_size; }
 
 static const char *explanation;
-static struct sigaction before[2];
-static const int fatal[2] = {SIGSEGV, SIGBUS};
 
 static void say(const char *text) {
-    if (write(STDOUT_FILENO, text, strlen(text)) < 0) return; /* nothing better to do here */
+    if (write(1, text, (unsigned)strlen(text)) < 0) return; /* nothing better to do here */
 }
+
+static void say_explanation(void) {
+    say("\n    memory outside a buffer was touched in:\n    ");
+    if (explanation) say(explanation);
+    say("\n");
+}
+
+#if defined(_WIN32)
+
+static LONG WINAPI on_fault(EXCEPTION_POINTERS *fault) {
+    if (fault->ExceptionRecord->ExceptionCode == EXCEPTION_ACCESS_VIOLATION) say_explanation();
+    return EXCEPTION_CONTINUE_SEARCH;
+}
+
+static void watch_faults(void) { AddVectoredExceptionHandler(1, on_fault); }
+
+#else
+
+static struct sigaction before[2];
+static const int fatal[2] = {SIGSEGV, SIGBUS};
 
 /* The instruction is tried again under the handler that was there before: the program ends as it
  * would have ended, with a core dump or a sanitizer's report. */
 static void on_fault(int number) {
-    say("\n    memory outside a buffer was touched in:\n    ");
-    if (explanation) say(explanation);
-    say("\n");
+    say_explanation();
     for (int s = 0; s < 2; s++) {
         if (fatal[s] == number) sigaction(number, &before[s], NULL);
     }
 }
 
-void guard_explain(const char *text) {
-    static bool installed;
-    explanation = text;
-    if (installed) return;
-    installed = true;
+static void watch_faults(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_fault;
     for (int s = 0; s < 2; s++) sigaction(fatal[s], &action, &before[s]);
+}
+
+#endif
+
+void guard_explain(const char *text) {
+    static bool installed;
+    explanation = text;
+    if (!installed) watch_faults();
+    installed = true;
 }
 
 #endif

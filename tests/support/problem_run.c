@@ -13,7 +13,7 @@
 
 /* ----------------------------------------------------------------------------------------- text */
 
-static void append(problem *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(problem *p, const char *format, ...) CHECK_PRINTF(2, 3);
 
 static void append(problem *p, const char *format, ...) {
     const size_t used = strlen(p->text);
