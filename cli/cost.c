@@ -53,13 +53,7 @@ static const cli_option options[] = {
      .value = "P",
      .help = "a sparse pattern, as in `attn run`: longformer:256,64&causal"},
     {.kind = CLI_SECTION, .name = "Machine"},
-    {.kind = CLI_INT,
-     .name = "threads",
-     AT(threads),
-     .value = "N",
-     .min = 1,
-     .max = 1024,
-     .help = "threads that share the scratch; default: all CPUs"},
+    CLI_THREADS_OPTION(cost_options, "threads that share the scratch; default: all CPUs"),
     CLI_COMMON_OPTIONS,
 };
 

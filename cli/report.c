@@ -51,13 +51,7 @@ static const cli_option options[] = {
      AT(theme),
      .value = "light|dark",
      .help = "light for print (default), dark for screens"},
-    {.kind = CLI_INT,
-     .name = "threads",
-     AT(threads),
-     .value = "N",
-     .min = 1,
-     .max = 1024,
-     .help = "default: all CPUs"},
+    CLI_THREADS_OPTION(report_options, "default: all CPUs"),
     CLI_COMMON_OPTIONS,
 };
 

@@ -26,13 +26,7 @@ static const cli_option options[] = {
      .help = "of the random draws; default 42, as in the documents"},
     {.kind = CLI_SECTION, .name = "How"},
     {.kind = CLI_FLAG, .name = "markdown", AT(markdown), .help = "print Markdown tables"},
-    {.kind = CLI_INT,
-     .name = "threads",
-     AT(threads),
-     .value = "N",
-     .min = 1,
-     .max = 1024,
-     .help = "default: all CPUs"},
+    CLI_THREADS_OPTION(verify_options, "default: all CPUs"),
     CLI_COMMON_OPTIONS,
 };
 

@@ -60,6 +60,16 @@ typedef struct cli_common {
          .at = offsetof(cli_common, help),                                                         \
          .help = "this text"}
 
+/* The option --threads of settings that have a field `int64_t threads`. */
+#define CLI_THREADS_OPTION(settings, text)                                                         \
+    {.kind = CLI_INT,                                                                              \
+     .name = "threads",                                                                            \
+     .at = offsetof(settings, threads),                                                            \
+     .value = "N",                                                                                 \
+     .min = 1,                                                                                     \
+     .max = 1024,                                                                                  \
+     .help = text}
+
 /* A section after the options, its text already wrapped. */
 typedef struct cli_note {
     const char *title, *text;

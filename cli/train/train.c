@@ -48,7 +48,7 @@ static const cli_option options[] = {
      AT(seed),
      .value = "N",
      .help = "of weights and examples; same seed, same bits; default 1"},
-    {SIZE(1, 1024), .name = "threads", AT(threads), .help = "default: all CPUs"},
+    CLI_THREADS_OPTION(train_options, "default: all CPUs"),
     {.kind = CLI_SECTION, .name = "Results"},
     {.kind = CLI_TEXT,
      .name = "save",
