@@ -7,6 +7,7 @@
 #include "core/hash.h"
 #include "core/log2.h"
 #include "core/rng.h"
+#include "random.h"
 
 #include <stdio.h>
 
@@ -267,10 +268,9 @@ TEST(f32_rounds_right_among_the_subnormals_of_f16) {
 }
 
 TEST(f32_rounds_right_for_bits_all_over_its_range) {
-    uint32_t bits = 1;
+    random_stream random = random_begin(1, 0);
     for (int n = 0; n < 300000; n++) {
-        bits = bits * 1664525u + 1013904223u;
-        if (!rounds_right(attni_float_of(bits))) return;
+        if (!rounds_right(attni_float_of((uint32_t)random_bits(&random)))) return;
     }
 }
 
@@ -371,11 +371,11 @@ static double ulps_of_ln(double x) {
 }
 
 TEST(ln_stays_within_one_and_a_half_units_where_it_is_used) {
-    uint64_t state = 88172645463325252u;
+    random_stream random = random_begin(2, 0);
     for (int n = 0; n < 30000; n++) {
-        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
         /* sums of a softmax: 1 and more, dense just above 1 */
-        const double sum = 1 + ldexp((double)(state >> 11) * 0x1p-53, (int)(state % 60) - 30);
+        const int exponent = (int)random_below(&random, 60) - 30;
+        const double sum = 1 + ldexp(random_between(&random, 0, 1), exponent);
         CHECK_MSG(ulps_of_ln(sum) <= 1.5, "ln(%a) is off by %.3f ulp", sum, ulps_of_ln(sum));
     }
 }
