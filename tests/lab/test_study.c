@@ -12,12 +12,14 @@
 /* What the watch of a run saw. */
 typedef struct seen {
     int64_t steps, evaluations, stop_at; /* stop_at: the watch ends the run there; 0: never */
+    int64_t met;                         /* evaluations in a row that met the goal */
 } seen;
 
 static bool count(void *arg, const lab_training *training, bool evaluated) {
     seen *s = arg;
     s->steps++;
     s->evaluations += evaluated;
+    if (evaluated) s->met = training->now.accuracy >= training->goal ? s->met + 1 : 0;
     return training->step.step == s->steps && s->steps != s->stop_at;
 }
 
@@ -52,6 +54,7 @@ TEST(a_goal_met_twice_in_a_row_ends_a_run) {
     seen s = {0};
     lab_training t;
     run_small(200, 1e-9, &s, &t); /* one right answer is enough */
+    CHECK_INT(s.met, 2);
     CHECK(t.solved_at > 0);
     CHECK_INT(t.solved_at % 5, 0);
     CHECK_INT(t.step.step, t.solved_at + 5);
