@@ -7,16 +7,20 @@
 
 /* ------------------------------------------------------------------------- scratch */
 
-static bool lay_out(const attni_plan *plan, attni_layout *l) {
+static bool lay_out(const attni_plan *plan, int64_t keys, attni_layout *l) {
     const attn_args *a = plan->args;
     const size_t real = plan->real_size,
                  lanes = (size_t)(plan->kernels->vl * plan->kernels->max_vecs);
     const size_t d_k = (size_t)a->q.shape[3], d_v = (size_t)a->v.shape[3];
-    const bool bias = a->bias.data != NULL;
+    const bool bias = a->bias.data != NULL,
+               groups = keys > (int64_t)ATTNI_GROUP_TILES * ATTNI_KEY_TILE;
     attni_counter panel = {.used = attni_panel_size()}, c = {0};
     l->q_t = attni_reserve(&panel, d_k, lanes, real);
     l->o_t = attni_reserve(&panel, d_v, lanes, real);
     l->stats = attni_reserve(&panel, 3, lanes, real);
+    l->total = attni_reserve(&panel, groups ? d_v : 0, lanes, real);
+    l->lost = attni_reserve(&panel, groups ? d_v : 0, lanes, real);
+    l->total_stats = attni_reserve(&panel, groups ? 3 : 0, lanes, real);
     l->panel_bytes = panel.used;
     l->panels = attni_reserve(&c, (size_t)plan->block_panels, panel.used, 1);
     l->view = attni_reserve(&c, 1, sizeof(attni_view), 1);
@@ -125,7 +129,7 @@ attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *pl
     if (full->saved) plan->saved = attni_plan_saved(plan);
     plan->worth_waking = is_worth_waking(plan, rows, keys);
     plan->workers = plan->worth_waking ? attni_ctx_workers(ctx, plan->n_tasks) : 1;
-    if (!lay_out(plan, &plan->layout) ||
+    if (!lay_out(plan, keys, &plan->layout) ||
         !attni_mul(plan->layout.bytes, (size_t)plan->workers, &plan->workspace)) {
         return attni_fail(err, ATTN_E_OVERFLOW,
                           "scratch for head sizes %lld and %lld overflows the address space",

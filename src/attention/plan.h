@@ -14,8 +14,9 @@ enum { ATTNI_BLOCK_PANELS = 8 }; /* panels that share a key tile while it is in 
 
 /* Where things lie in the scratch of one worker, in bytes; all 64-byte aligned. */
 typedef struct attni_layout {
-    size_t panels;          /* (block_panels) parts of panel_bytes */
-    size_t q_t, o_t, stats; /* in each part: (d_k, lanes), (d_v, lanes), (3, lanes) */
+    size_t panels;                   /* (block_panels) parts of panel_bytes */
+    size_t q_t, o_t, stats;          /* in each part: (d_k, lanes), (d_v, lanes), (3, lanes) */
+    size_t total, lost, total_stats; /* (d_v, lanes) twice, (3, lanes), for more than one group */
     size_t panel_bytes;
     size_t view;     /* an attni_view */
     size_t scores;   /* (KEY_TILE, lanes) */

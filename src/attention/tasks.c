@@ -12,11 +12,14 @@
 typedef struct panel {
     attni_rows rows;
     int vecs;
-    bool visited;      /* has seen a key */
-    int64_t first_row; /* of all rows of the group */
-    void *q_t;         /* (d_k, lanes) */
-    void *o_t;         /* (d_v, lanes) */
-    void *stats;       /* (3, lanes) */
+    bool visited;                     /* has seen a key of the current group of tiles */
+    bool folded;                      /* has seen keys of earlier groups: they are in total */
+    int64_t group;                    /* of tiles, that o_t and stats are about */
+    int64_t first_row;                /* of all rows of the group */
+    void *q_t;                        /* (d_k, lanes) */
+    void *o_t;                        /* (d_v, lanes) */
+    void *stats;                      /* (3, lanes) */
+    void *total, *lost, *total_stats; /* (d_v, lanes), (d_v, lanes), (3, lanes) */
 } panel;
 
 size_t attni_panel_size(void) { return (sizeof(panel) + 63) / 64 * 64; }
@@ -61,14 +64,51 @@ static void begin_panel(const task_state *s, panel *p, const attni_sequence *seq
                         int64_t left) {
     const attni_plan *plan = s->plan;
     p->vecs = attni_panel_vecs(plan->kernels, left);
-    p->visited = false;
+    p->visited = p->folded = false;
     p->first_row = first;
     p->q_t = (char *)p + plan->layout.q_t;
     p->o_t = (char *)p + plan->layout.o_t;
     p->stats = (char *)p + plan->layout.stats;
+    p->total = (char *)p + plan->layout.total;
+    p->lost = (char *)p + plan->layout.lost;
+    p->total_stats = (char *)p + plan->layout.total_stats;
     attni_rows_begin_group(&p->rows, plan, seq, s->kv_head, first,
                            (int)attni_min(left, lanes_of(s, p)));
     pack_panel(s, p);
+}
+
+/* --------------------------------------------------------------------------- groups */
+
+/* The sums of the current group join the total; the next visit begins anew. */
+static void fold_group(const task_state *s, panel *p) {
+    const attni_plan *plan = s->plan;
+    const size_t row = (size_t)lanes_of(s, p) * plan->real_size;
+    const size_t d_v = (size_t)plan->args->v.shape[3];
+    if (p->folded) {
+        plan->kernels->fold(&(attni_fold){.vecs = p->vecs,
+                                          .d = (int64_t)d_v,
+                                          .o_t = p->o_t,
+                                          .stats = p->stats,
+                                          .total = p->total,
+                                          .lost = p->lost,
+                                          .total_stats = p->total_stats});
+    } else {
+        memcpy(p->total, p->o_t, d_v * row);
+        memcpy(p->total_stats, p->stats, 2 * row);
+        memset(p->lost, 0, d_v * row);
+        memset((char *)p->total_stats + 2 * row, 0, row);
+    }
+    p->folded = true;
+    p->visited = false;
+}
+
+/* After the last tile: o_t and stats are about all groups. */
+static void fold_last_group(const task_state *s, panel *p) {
+    if (!p->folded) return;
+    if (p->visited) fold_group(s, p);
+    p->o_t = p->total;
+    p->stats = p->total_stats;
+    p->visited = true;
 }
 
 /* --------------------------------------------------------------------------- visits */
@@ -88,6 +128,9 @@ static void save_weights(const task_state *s, const panel *p, int64_t first) {
 }
 
 static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool prefetch) {
+    const int64_t group = t->first / (ATTNI_GROUP_TILES * ATTNI_KEY_TILE);
+    if (p->visited && group != p->group) fold_group(s, p);
+    p->group = group;
     const attni_meeting meeting = {.plan = s->plan,
                                    .rows = &p->rows,
                                    .vecs = p->vecs,
@@ -163,6 +206,7 @@ static void finish_panel(const task_state *s, panel *p, const attn_tensor *out,
     const int lanes = lanes_of(s, p);
     double sinks[ATTNI_MAX_LANES]; /* of the real type */
     void *to[ATTNI_MAX_LANES];
+    fold_last_group(s, p);
     if (!p->visited) { /* sum 0: rows that saw nothing */
         memset(p->o_t, 0, (size_t)d_v * (size_t)lanes * plan->real_size);
         memset(p->stats, 0, 3 * (size_t)lanes * plan->real_size);

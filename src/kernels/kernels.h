@@ -14,6 +14,10 @@
  * x 24 queries of f32 scores are 18 KiB, in L1. */
 #define ATTNI_KEY_TILE 192
 
+/* Tiles per group: the tiles of a group merge plainly, groups by compensated sums (fold.h). Counted
+ * from key 0 and part of the definition of the result bits, as tiles are. */
+#define ATTNI_GROUP_TILES 8
+
 #define ATTNI_MAX_LANES 48 /* 3 vectors of 16 floats */
 
 /* A run of visible keys inside one tile: keys key .. key + n - 1, counted from the tile's first
@@ -65,6 +69,17 @@ typedef struct attni_visit {
     void *o_t;    /* (d_v, lanes) running weighted sum of values */
     void *stats;  /* (2, lanes) running maximum and sum of the base-2 softmax */
 } attni_visit;
+
+/* A panel's sums over one group of tiles join those over the groups before. */
+typedef struct attni_fold {
+    int vecs;
+    int64_t d;         /* rows of o_t */
+    const void *o_t;   /* (d, lanes) sums of the group */
+    const void *stats; /* (2, lanes) its maximum and sum */
+    void *total;       /* (d, lanes) */
+    void *lost;        /* (d, lanes) what additions to total have added too much */
+    void *total_stats; /* (3, lanes) maximum, sum, and what additions to the sum added too much */
+} attni_fold;
 
 /* Backward works on blocks of queries and tiles of keys of one size on every ISA, so that its sums
  * run in one order: 96 x 96 of P^T and dS^T are 72 KiB of f32, in L2. */
@@ -122,6 +137,7 @@ typedef struct attni_kernels {
     /* rows (vecs * vl pointers to d reals) -> q_t (d, lanes), times factor */
     void (*pack_queries)(int vecs, int64_t d, const void *const *rows, double factor, void *q_t);
     void (*visit)(const attni_visit *visit);
+    void (*fold)(const attni_fold *fold);
     void (*product)(const attni_product *product);
     void (*backward)(const attni_backward_visit *visit); /* NULL in a build without it */
     /* product() with add, leaving out the pairs that `weights`, the P^T of a block laid out as a,

@@ -7,6 +7,7 @@
 #ifndef ATTNI_SMALL
 #include "kernels/backward.h"
 #endif
+#include "kernels/fold.h"
 #include "kernels/pack.h"
 #include "kernels/product.h"
 #include "kernels/visit.h"
@@ -55,6 +56,7 @@ const attni_kernels TABLE_NAME = {
     .max_vecs = MAX_VECS,
     .pack_queries = pack_queries,
     .visit = visit_any,
+    .fold = fold,
     .product = product_any,
 #ifndef ATTNI_SMALL
     .backward = backward_any,

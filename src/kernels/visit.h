@@ -10,6 +10,7 @@
 #define ATTNI_VISIT_H
 
 #include "core/rng.h"
+#include "kernels/fold.h"
 #include "kernels/kernels.h"
 #include "kernels/multiply.h"
 #include "kernels/vmath.h"
@@ -206,32 +207,54 @@ INLINE void raise_maximum(const int n_v, const attni_visit *t, const vr *tile_ma
         from[v] = v_select(max[v] == nothing, v_zero(), max[v]);
         beyond |= v_abs(from[v]) >= v_set(WHOLE_LIMIT);
         v_store(stats + v * VL, max[v]);
-        /* old == max also covers inf - inf */
-        v_store(alpha + v * VL, v_select(old == max[v], v_set(1), v_exp2(old - max[v])));
+        v_store(alpha + v * VL, rescale(old, max[v]));
     }
     if (__builtin_expect(v_any(beyond), 0)) rebase_scores(t, max, from);
 }
 
-/* P^T = 2^(S^T - from), in place, and the row sums. */
-INLINE void exponentiate(const int n_v, const attni_visit *t, const vr *from, const real *alpha) {
-    vr sum[MAX_VECS], magic[MAX_VECS], lowest[MAX_VECS];
-    UNROLL for (int v = 0; v < n_v; v++) {
-        sum[v] = v_zero();
-        magic[v] = v_set(MAGIC) - from[v];
-        lowest[v] = v_set(LOWEST_EXPONENT) + from[v];
-    }
-    real *s = t->scores;
-    for (int32_t row = 0; row < t->n_keys; row++, s += LANES(n_v)) {
+/* P^T = 2^(S^T - from) for keys of the visit in one chunk, in place, added to sum. */
+INLINE void exponentiate_keys(const int n_v, real *s, int32_t n, const vr *magic, const vr *lowest,
+                              vr *sum) {
+    for (int32_t row = 0; row < n; row++, s += LANES(n_v)) {
         UNROLL for (int v = 0; v < n_v; v++) {
             const vr p = exp2_from(v_max(lowest[v], v_load(s + v * VL)), magic[v]);
             sum[v] = sum[v] + p;
             v_store(s + v * VL, p);
         }
     }
+}
+
+/* P^T of all keys, and the row sums: a long chain of additions drifts when all weights are alike,
+ * so weights are added up in chunks of keys, and chunks in ascending order. */
+INLINE void exponentiate(const int n_v, const attni_visit *t, const vr *from, const real *alpha) {
+    enum { CHUNK = 24 };
+    vr sum[MAX_VECS], part[MAX_VECS], magic[MAX_VECS], lowest[MAX_VECS];
+    UNROLL for (int v = 0; v < n_v; v++) {
+        sum[v] = part[v] = v_zero();
+        magic[v] = v_set(MAGIC) - from[v];
+        lowest[v] = v_set(LOWEST_EXPONENT) + from[v];
+    }
+    real *s = t->scores;
+    int32_t chunk_end = CHUNK;
+    for (int32_t g = 0; g < t->n_segments; g++) {
+        const int32_t end = t->segments[g].key + t->segments[g].n;
+        for (int32_t key = t->segments[g].key; key < end;) {
+            for (; chunk_end <= key; chunk_end += CHUNK) {
+                UNROLL for (int v = 0; v < n_v; v++) {
+                    sum[v] = sum[v] + part[v];
+                    part[v] = v_zero();
+                }
+            }
+            const int32_t n = (end < chunk_end ? end : chunk_end) - key;
+            exponentiate_keys(n_v, s, n, magic, lowest, part);
+            s += n * LANES(n_v);
+            key += n;
+        }
+    }
     real *total = (real *)t->stats + LANES(n_v);
     UNROLL for (int v = 0; v < n_v; v++) {
         const vr before = t->first ? v_zero() : v_load(total + v * VL) * v_load(alpha + v * VL);
-        v_store(total + v * VL, before + sum[v]);
+        v_store(total + v * VL, before + (sum[v] + part[v]));
     }
 }
 
@@ -262,7 +285,8 @@ static void drop_weights(const attni_visit *t) {
 
 /* ----------------------------------------------------------------------------- values */
 
-/* n_i rows of O^T = alpha O^T + V^T P^T: the tile is summed from zero, then merged. */
+/* n_i rows of O^T = alpha O^T + V^T P^T over one half of the tile: it is summed from zero, then
+ * merged. */
 INLINE void value_strip(const int n_i, const int n_v, const attni_visit *t, int64_t column,
                         const real *alpha) {
     vr sums[ACCUMULATORS];
