@@ -45,6 +45,13 @@ static void clear_shared(const attni_backward_job *job) {
     if (plan->want_dbias) clear_dbias(&job->gradients->dbias);
 }
 
+/* A dense array of reals in the shape of q. */
+static attn_tensor like_queries(const attn_args *a, const void *data) {
+    const int64_t *shape = a->q.shape;
+    return attn_tensor_bhsd(data, a->q.dtype == ATTN_F64 ? ATTN_F64 : ATTN_F32, shape[0], shape[1],
+                            shape[2], shape[3]);
+}
+
 /* In the order of sequences and heads. */
 static void add_up(const attni_backward_job *job) {
     const attni_backward_plan *plan = job->plan;
@@ -79,11 +86,8 @@ attn_status attn_backward(attn_ctx *ctx, const attn_args *args, const attn_resul
                               .gradients = gradients,
                               .dq_sums = gradients->dq};
     ATTN_TRY(choose_workspace(ctx, &job, err));
-    if (plan.own_sums) {
-        job.dq_sums = attn_tensor_bhsd(
-            job.workspace + plan.dq_sums, full.q.dtype == ATTN_F64 ? ATTN_F64 : ATTN_F32,
-            full.q.shape[0], full.q.shape[1], full.q.shape[2], full.q.shape[3]);
-    }
+    job.dq_lost = like_queries(&full, job.workspace + plan.dq_lost);
+    if (plan.own_sums) job.dq_sums = like_queries(&full, job.workspace + plan.dq_sums);
     clear_shared(&job);
     ATTN_TRY(attni_ctx_run(ctx, plan.workers, plan.n_tasks, attni_backward_task, &job, err));
     add_up(&job);

@@ -83,11 +83,13 @@ static void begin_panel(const attni_back_task *s, attni_back_panel *p, int64_t f
     p->vecs = attni_panel_vecs(f->kernels, left);
     p->first_row = first;
     p->column = column;
-    p->started = false;
+    p->started = p->folded = false;
     p->next = 0;
     p->q_t = (char *)p + l->q_t;
     p->do_t = (char *)p + l->do_t;
     p->dq_t = (char *)p + l->dq_t;
+    p->dq_total = (char *)p + l->dq_total;
+    p->dq_lost = (char *)p + l->dq_lost;
     p->whole = (char *)p + l->stats;
     p->inverse = (char *)p->whole + lane_bytes;
     p->delta = (char *)p->inverse + lane_bytes;

@@ -12,19 +12,25 @@ typedef struct attni_back_panel {
     attni_rows rows;
     int64_t first_row; /* of all rows of the group */
     int vecs, column;  /* its first lane is this column of the block */
-    bool started;      /* dq_t holds something */
+    bool started;      /* dq_t holds something of the current group of tiles */
+    bool folded;       /* dq_total holds earlier groups */
     int64_t next;      /* tile of ATTNI_KEY_TILE keys before which it sees nothing */
-    void *q_t, *do_t, *dq_t;
+    void *q_t, *do_t, *dq_t, *dq_total, *dq_lost;
     void *whole, *inverse, *delta;                     /* (lanes) */
     double lse[ATTNI_MAX_LANES], dot[ATTNI_MAX_LANES]; /* dot = dout . out */
     bool blind[ATTNI_MAX_LANES]; /* the row sees nothing: what it holds does not matter */
 } attni_back_panel;
 
-/* Running sums of dk or dv, as reals: in the result itself, or in scratch for half types. */
+/* Running sums of dk or dv, as reals. The total is in the result itself, or in scratch for half
+ * types. Problems of more than one group of blocks sum each group apart and then add it to the
+ * total. */
 typedef struct attni_key_sums {
     const attn_tensor *result; /* data NULL: not wanted */
-    char *data;                /* of the range's first key */
+    char *data;                /* of the range's first key: the total, or the current group */
     ptrdiff_t row;             /* elements from key to key */
+    char *total;
+    ptrdiff_t total_row;
+    char *lost; /* (keys of the range, d) what rounding has taken from the total; or NULL */
     int64_t d;
     double factor; /* what sums are multiplied with in the end */
 } attni_key_sums;

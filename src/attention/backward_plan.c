@@ -38,14 +38,14 @@ static void choose_strands(attni_backward_plan *plan, const attn_gradients *g, b
     plan->strands = plan->heads == 0 ? 0 : plan->heads / plan->heads_per_strand;
 }
 
-/* With enough strands every worker has work without splitting keys. Otherwise ranges of a few
- * tiles: each costs a pass over the queries, and the next one follows a block behind. */
+/* With enough strands every worker has work without splitting keys. Otherwise each group of tiles
+ * is a range: it costs a pass over the queries, and the next one follows a block behind. */
 static void choose_ranges(attni_backward_plan *plan, int64_t keys, int threads, bool sliding) {
-    enum { ENOUGH = 3, RANGE_TILES = 3 };
+    enum { ENOUGH = 3 };
     const int64_t tiles = attni_max(1, attni_ceil_div(keys, ATTNI_BACKWARD_KEYS));
     const bool split =
         threads > 1 && plan->forward.worth_waking && !sliding && plan->strands < ENOUGH * threads;
-    plan->range_tiles = split ? attni_min(tiles, RANGE_TILES) : tiles;
+    plan->range_tiles = split ? attni_min(tiles, ATTNI_BACKWARD_GROUP_TILES) : tiles;
     plan->ranges = attni_ceil_div(tiles, plan->range_tiles);
 }
 
@@ -63,6 +63,8 @@ static bool lay_out_worker(attni_backward_plan *plan) {
     l->q_t = attni_reserve(&panel, d_k, lanes, real);
     l->do_t = attni_reserve(&panel, d_v, lanes, real);
     l->dq_t = attni_reserve(&panel, plan->want_dq ? d_k : 0, lanes, real);
+    l->dq_total = attni_reserve(&panel, plan->want_dq ? d_k : 0, lanes, real);
+    l->dq_lost = attni_reserve(&panel, plan->want_dq ? d_k : 0, lanes, real);
     l->stats = attni_reserve(&panel, 3, lanes, real);
     l->panel_bytes = panel.used;
     /* A block of one-vector panels would have the most of them. */
@@ -73,6 +75,12 @@ static bool lay_out_worker(attni_backward_plan *plan) {
     l->do_rows = attni_reserve(&c, plan->want_dv ? rows : 0, (size_t)plan->columns_v, real);
     l->dk = attni_reserve(&c, plan->want_dk && f->half ? range_keys : 0, d_k, real);
     l->dv = attni_reserve(&c, plan->want_dv && f->half ? range_keys : 0, d_v, real);
+    const size_t dk_keys = plan->want_dk && plan->grouped ? range_keys : 0,
+                 dv_keys = plan->want_dv && plan->grouped ? range_keys : 0;
+    l->dk_group = attni_reserve(&c, dk_keys, d_k, real);
+    l->dk_lost = attni_reserve(&c, dk_keys, d_k, real);
+    l->dv_group = attni_reserve(&c, dv_keys, d_v, real);
+    l->dv_lost = attni_reserve(&c, dv_keys, d_v, real);
     l->view = attni_reserve(&c, 1, sizeof(attni_view), 1);
     l->bias = attni_reserve(&c, a->bias.data ? ATTNI_KEY_TILE : 0, lanes, real);
     l->dz = attni_reserve(&c, plan->want_dbias ? keys : 0, lanes, real);
@@ -96,6 +104,8 @@ static bool lay_out_shared(attni_backward_plan *plan, const attn_gradients *g) {
     const size_t rows = (size_t)(a->q.shape[0] * a->q.shape[1] * a->q.shape[2]); /* checked */
     plan->dq_sums = attni_reserve(&c, plan->own_sums ? rows : 0, (size_t)a->q.shape[3],
                                   plan->forward.real_size);
+    plan->dq_lost = attni_reserve(&c, plan->want_dq && plan->ranges > 1 ? rows : 0,
+                                  (size_t)a->q.shape[3], plan->forward.real_size);
     plan->shared_bytes = c.used;
     return !c.overflow;
 }
@@ -120,6 +130,7 @@ attn_status attni_backward_plan_make(attn_ctx *ctx, const attn_args *full, const
     plan->n_tasks = plan->strands * plan->ranges;
     plan->workers = plan->forward.worth_waking ? attni_ctx_workers(ctx, plan->n_tasks) : 1;
     plan->own_sums = plan->want_dq && plan->ranges > 1 && (plan->forward.half || !g->dq.data);
+    plan->grouped = plan->forward.group * rows > ATTNI_GROUP_BLOCKS * ATTNI_BLOCK_ROWS;
     plan->double_kernels = attni_ctx_kernels(ctx, true);
     size_t all;
     if (!lay_out_worker(plan) || !lay_out_shared(plan, g) ||

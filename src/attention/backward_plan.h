@@ -10,17 +10,19 @@
 
 /* Where things lie in the scratch of one worker, in bytes; all 64-byte aligned. */
 typedef struct attni_backward_layout {
-    size_t panels;                 /* (panels of a block) parts of panel_bytes */
-    size_t q_t, do_t, dq_t, stats; /* in each part: (d_k|d_v|d_k, lanes), (3, lanes) */
+    size_t panels;                         /* (panels of a block) parts of panel_bytes */
+    size_t q_t, do_t;                      /* in each part: (d_k, lanes), (d_v, lanes) */
+    size_t dq_t, dq_total, dq_lost, stats; /* (d_k, lanes) three times, (3, lanes) */
     size_t panel_bytes;
     size_t p, ds;           /* (BACKWARD_KEYS, BLOCK_ROWS) each */
     size_t q_rows, do_rows; /* (BLOCK_ROWS, d) in column panels: packed operands */
-    size_t dk, dv;          /* (keys of a range, padded d): running sums */
-    size_t view;            /* an attni_view */
-    size_t bias, dz, keep;  /* (KEY_TILE, lanes), where needed */
-    size_t rows, row_size;  /* (lanes, row_size) converted rows and a row of zeros */
-    size_t k, v;            /* (BACKWARD_KEYS, d) widened tile, if half */
-    size_t bytes;           /* of all */
+    size_t dk, dv;          /* (keys of a range, d): totals, if half */
+    size_t dk_group, dv_group, dk_lost, dv_lost; /* the same size, with more than one group */
+    size_t view;                                 /* an attni_view */
+    size_t bias, dz, keep;                       /* (KEY_TILE, lanes), where needed */
+    size_t rows, row_size; /* (lanes, row_size) converted rows and a row of zeros */
+    size_t k, v;           /* (BACKWARD_KEYS, d) widened tile, if half */
+    size_t bytes;          /* of all */
 } attni_backward_layout;
 
 typedef struct attni_backward_plan {
@@ -29,6 +31,7 @@ typedef struct attni_backward_plan {
     bool want_dq;                        /* for dq itself or for dscale */
     bool want_dk, want_dv, want_dbias;
     bool own_sums;                /* several ranges sum dq, and the result cannot hold the sum */
+    bool grouped;                 /* more than one group of blocks adds to dk and dv */
     int64_t columns_k, columns_v; /* d_k and d_v padded to whole panels */
     int64_t heads;                /* pairs of (sequence, key/value head) */
     /* A strand is the heads that one task does one after another, because their gradients meet in
@@ -44,6 +47,7 @@ typedef struct attni_backward_plan {
     size_t sink_sums;  /* (sequences, H) doubles */
     size_t scale_sums; /* (heads) doubles */
     size_t dq_sums;    /* (B, H, n_q, d_k) reals, if own_sums */
+    size_t dq_lost;    /* the same, if several ranges sum dq */
     size_t shared_bytes;
     size_t workspace; /* in all */
 } attni_backward_plan;

@@ -92,6 +92,18 @@ static void hide_rest(const attni_back_task *s, const attni_back_panel *p, const
     hide_keys(s, p, from, n);
 }
 
+/* Lanes whose row sees keys of this tile only, by its range: pattern and mask may hide more. A
+ * sink has a part in a row that no key shows, so such rows keep dout . out. */
+static uint64_t short_rows(const attni_back_task *s, const attni_back_panel *p, int64_t first) {
+    uint64_t lanes = 0;
+    if (s->plan->forward.args->sinks) return 0;
+    for (int x = 0; x < p->rows.n; x++) {
+        const bool inside = p->rows.lo[x] >= first && p->rows.hi[x] <= first + ATTNI_BACKWARD_KEYS;
+        lanes |= (uint64_t)(inside && !p->blind[x]) << x;
+    }
+    return lanes;
+}
+
 static void visit_tile(const attni_back_task *s, attni_back_panel *p, const attni_tile *t) {
     const attni_backward_plan *plan = s->plan;
     const attni_plan *f = &plan->forward;
@@ -113,6 +125,7 @@ static void visit_tile(const attni_back_task *s, attni_back_panel *p, const attn
         .stored = attni_back_panel_stored(s, p, t->first),
         .stored_row = (ptrdiff_t)f->saved.row,
         .delta = p->delta,
+        .short_rows = short_rows(s, p, t->first),
         .p = s->scratch + l->p + column,
         .ds = s->scratch + l->ds + column,
         .dz = plan->want_dbias ? s->scratch + l->dz : NULL,
@@ -220,35 +233,50 @@ static void meet_tile(const attni_back_task *s, const attni_key_source *from, in
 
 /* ------------------------------------------------------------------------------------ dq */
 
+/* Rows of `to` = panel (d_k, lanes) times factor. */
+static void unpack_panel(const attni_back_task *s, const attni_back_panel *p, const void *panel,
+                         double factor, const attn_tensor *to) {
+    const attni_plan *f = &s->plan->forward;
+    const bool narrow = to->dtype == ATTN_F16 || to->dtype == ATTN_BF16;
+    const attni_row_scratch scratch = attni_back_row_scratch(s);
+    void *rows[ATTNI_MAX_LANES];
+    double factors[ATTNI_MAX_LANES] = {0}; /* of the real type */
+    attni_lane_rows(&p->rows, to, rows);
+    for (int x = 0; x < attni_back_lanes(s, p); x++) {
+        attni_store_real(factors, f->real_size, x, factor);
+        if (narrow) rows[x] = scratch.rows + (size_t)x * scratch.row_size * f->real_size;
+    }
+    f->kernels->unpack_rows(p->vecs, p->rows.n, to->shape[3], panel, factors, rows);
+    for (int x = 0; narrow && x < p->rows.n; x++)
+        f->kernels->narrow(to->shape[3], to->dtype, rows[x], attni_lane_row(&p->rows, x, to));
+}
+
 /* To the result after the last range, else to where the next range finds it. */
 static void unpack_dq(const attni_back_task *s, const attni_back_panel *p) {
-    const attni_plan *f = &s->plan->forward;
-    const attn_args *a = f->args;
-    const bool last = is_last_range(s), narrow = f->half && last;
-    const attn_tensor *dq = last ? &s->job->gradients->dq : &s->job->dq_sums;
-    const attni_row_scratch scratch = attni_back_row_scratch(s);
-    void *to[ATTNI_MAX_LANES];
-    double factors[ATTNI_MAX_LANES]; /* of the real type */
-    if (!dq->data) return;
-    attni_lane_rows(&p->rows, dq, to);
-    for (int x = 0; x < attni_back_lanes(s, p); x++) {
-        attni_store_real(factors, f->real_size, x, last ? a->scale / a->temperature : 1);
-        if (narrow) to[x] = scratch.rows + (size_t)x * scratch.row_size * f->real_size;
+    const attn_args *a = s->plan->forward.args;
+    const attn_tensor *dq = &s->job->gradients->dq;
+    if (!is_last_range(s)) {
+        unpack_panel(s, p, p->dq_total, 1, &s->job->dq_sums);
+        unpack_panel(s, p, p->dq_lost, 1, &s->job->dq_lost);
+    } else if (dq->data) {
+        unpack_panel(s, p, p->dq_total, a->scale / a->temperature, dq);
     }
-    f->kernels->unpack_rows(p->vecs, p->rows.n, a->q.shape[3], p->dq_t, factors, to);
-    for (int x = 0; narrow && x < p->rows.n; x++)
-        f->kernels->narrow(dq->shape[3], dq->dtype, to[x], attni_lane_row(&p->rows, x, dq));
+}
+
+static void load_panel(const attni_back_task *s, const attni_back_panel *p, const attn_tensor *from,
+                       void *panel) {
+    const attni_plan *f = &s->plan->forward;
+    void *rows[ATTNI_MAX_LANES];
+    attni_lane_rows(&p->rows, from, rows);
+    for (int x = p->rows.n; x < attni_back_lanes(s, p); x++) rows[x] = rows[0];
+    f->kernels->pack_queries(p->vecs, from->shape[3], (const void *const *)rows, 1, panel);
 }
 
 /* What the ranges before this one have left. */
 static void load_dq(const attni_back_task *s, attni_back_panel *p) {
-    const attni_plan *f = &s->plan->forward;
-    const void *from[ATTNI_MAX_LANES];
-    void *rows[ATTNI_MAX_LANES];
-    attni_lane_rows(&p->rows, &s->job->dq_sums, rows);
-    for (int x = 0; x < attni_back_lanes(s, p); x++) from[x] = rows[x < p->rows.n ? x : 0];
-    f->kernels->pack_queries(p->vecs, f->args->q.shape[3], from, 1, p->dq_t);
-    p->started = true;
+    load_panel(s, p, &s->job->dq_sums, p->dq_total);
+    load_panel(s, p, &s->job->dq_lost, p->dq_lost);
+    p->folded = true;
 }
 
 /* d loss / d scale = sum of q . (sum of dS k), as dq is scale times that; row by row, so that
@@ -262,17 +290,31 @@ static void add_dscale(const attni_back_task *s, const attni_back_panel *p) {
         double dot = 0;
         for (int64_t c = 0; c < f->args->q.shape[3]; c++) {
             dot += attni_load_real(q[x], f->real_size, c) *
-                   attni_load_real(p->dq_t, f->real_size, c * attni_back_lanes(s, p) + x);
+                   attni_load_real(p->dq_total, f->real_size, c * attni_back_lanes(s, p) + x);
         }
         *sum += dot / f->args->temperature;
     }
 }
 
+/* The current group of tiles joins the total. */
+static void fold_dq(const attni_back_task *s, attni_back_panel *p) {
+    const attni_plan *f = &s->plan->forward;
+    const int64_t n = f->args->q.shape[3] * attni_back_lanes(s, p);
+    const size_t bytes = (size_t)n * f->real_size;
+    if (!p->folded) {
+        memset(p->dq_total, 0, bytes);
+        memset(p->dq_lost, 0, bytes);
+    }
+    if (p->started) f->kernels->accumulate(n, p->dq_t, p->dq_total, p->dq_lost);
+    p->started = false;
+    p->folded = true;
+}
+
 static void end_dq(const attni_back_task *s, attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
-    if (!p->started) {
-        memset(p->dq_t, 0, (size_t)(f->args->q.shape[3] * attni_back_lanes(s, p)) * f->real_size);
-    }
+    fold_dq(s, p);
+    if (is_last_range(s))
+        f->kernels->settle(f->args->q.shape[3] * attni_back_lanes(s, p), p->dq_total, p->dq_lost);
     if (s->job->gradients->dscale && is_last_range(s)) add_dscale(s, p);
     unpack_dq(s, p);
 }
@@ -305,8 +347,14 @@ static void meet_keys(const attni_back_task *s, int64_t lo, int64_t hi) {
                                    .kv_head = s->kv_head,
                                    .k = s->scratch + s->plan->layout.k,
                                    .v = s->scratch + s->plan->layout.v};
+    enum { GROUP = ATTNI_BACKWARD_GROUP_TILES * ATTNI_BACKWARD_KEYS };
     int64_t first = lo / ATTNI_BACKWARD_KEYS * ATTNI_BACKWARD_KEYS;
-    for (; first < hi; first += ATTNI_BACKWARD_KEYS) meet_tile(s, &from, first, lo, hi);
+    for (; first < hi; first += ATTNI_BACKWARD_KEYS) {
+        meet_tile(s, &from, first, lo, hi);
+        if ((first + ATTNI_BACKWARD_KEYS) % GROUP != 0) continue;
+        for (int n = 0; s->plan->want_dq && n < s->n_panels; n++)
+            fold_dq(s, attni_back_panel_at(s, n));
+    }
 }
 
 /* Waits for the dq of the block to arrive from the range before; false when the call is aborted. */
@@ -346,23 +394,48 @@ static void clear_rows(const attn_tensor *t, int64_t b, int64_t h, int64_t from,
         memset(attni_row_at(t, b, h, j), 0, (size_t)(t->shape[3] * attni_dtype_size(t->dtype)));
 }
 
+/* Where a worker's scratch has room for sums: totals, the current group, and what is lost. */
+typedef struct sum_places {
+    size_t total, group, lost;
+} sum_places;
+
 /* Sums of the range begin at zero. Keys beyond the sequence belong to its last range. */
 static attni_key_sums begin_sums(const attni_back_task *s, const attn_tensor *result,
-                                 size_t scratch, double factor) {
+                                 sum_places places, double factor) {
     attni_key_sums sums = {.result = result, .d = result->shape[3], .factor = factor};
     if (!result->data) return sums;
+    const size_t bytes = (size_t)((s->hi - s->lo) * sums.d) * s->plan->forward.real_size;
     const attni_sequence *seq = &s->seq;
     const bool packed = s->plan->forward.args->cu_q != NULL;
     const int64_t end = is_last_range(s) && !packed ? result->shape[2] : seq->k_row + s->hi;
     clear_rows(result, seq->batch, s->kv_head, seq->k_row + s->lo, end);
-    sums.data = attni_row_at(result, seq->batch, s->kv_head, seq->k_row + s->lo);
-    sums.row = (ptrdiff_t)result->stride[2];
+    sums.total = attni_row_at(result, seq->batch, s->kv_head, seq->k_row + s->lo);
+    sums.total_row = (ptrdiff_t)result->stride[2];
     if (s->plan->forward.half) {
-        sums.data = s->scratch + scratch;
+        sums.total = memset(s->scratch + places.total, 0, bytes);
+        sums.total_row = (ptrdiff_t)sums.d;
+    }
+    sums.data = sums.total;
+    sums.row = sums.total_row;
+    if (s->plan->grouped) {
+        sums.lost = memset(s->scratch + places.lost, 0, bytes);
+        sums.data = memset(s->scratch + places.group, 0, bytes);
         sums.row = (ptrdiff_t)sums.d;
-        memset(sums.data, 0, (size_t)((s->hi - s->lo) * sums.d) * sizeof(float));
     }
     return sums;
+}
+
+/* The current group joins the total, and the next one begins at zero. */
+static void fold_sums(const attni_back_task *s, const attni_key_sums *sums) {
+    const attni_plan *f = &s->plan->forward;
+    const ptrdiff_t row = (ptrdiff_t)(sums->d * (int64_t)f->real_size);
+    if (!sums->lost) return;
+    for (int64_t j = 0; j < s->hi - s->lo; j++) {
+        f->kernels->accumulate(sums->d, sums->data + j * row,
+                               sums->total + j * sums->total_row * (ptrdiff_t)f->real_size,
+                               sums->lost + j * row);
+    }
+    memset(sums->data, 0, (size_t)((s->hi - s->lo) * row));
 }
 
 static void scale_row(void *row, size_t real_size, int64_t n, double factor) {
@@ -373,10 +446,12 @@ static void scale_row(void *row, size_t real_size, int64_t n, double factor) {
 
 static void end_sums(const attni_back_task *s, const attni_key_sums *sums) {
     const attni_plan *f = &s->plan->forward;
-    if (!sums->result->data || (sums->factor == 1 && !f->half)) return;
+    if (!sums->result->data) return;
     for (int64_t j = 0; j < s->hi - s->lo; j++) {
-        char *row = sums->data + j * sums->row * (ptrdiff_t)f->real_size;
-        scale_row(row, f->real_size, sums->d, sums->factor);
+        char *row = sums->total + j * sums->total_row * (ptrdiff_t)f->real_size;
+        if (sums->lost)
+            f->kernels->settle(sums->d, row, sums->lost + j * sums->d * (ptrdiff_t)f->real_size);
+        if (sums->factor != 1) scale_row(row, f->real_size, sums->d, sums->factor);
         if (!f->half) continue;
         f->kernels->narrow(
             sums->d, sums->result->dtype, (float *)row,
@@ -394,11 +469,19 @@ static void do_head(attni_back_task *s, int64_t head) {
     s->kv_head = head % a->k.shape[1];
     s->lo = attni_min(s->seq.n_k, s->range * range_keys);
     s->hi = attni_min(s->seq.n_k, s->lo + range_keys);
-    s->dk = begin_sums(s, &g->dk, plan->layout.dk, a->scale / a->temperature);
-    s->dv = begin_sums(s, &g->dv, plan->layout.dv, 1);
-    for (int64_t row = 0; row < plan->forward.group * s->seq.rows; row += ATTNI_BLOCK_ROWS) {
+    const attni_backward_layout *l = &plan->layout;
+    const int64_t rows = plan->forward.group * s->seq.rows;
+    s->dk = begin_sums(s, &g->dk, (sum_places){l->dk, l->dk_group, l->dk_lost},
+                       a->scale / a->temperature);
+    s->dv = begin_sums(s, &g->dv, (sum_places){l->dv, l->dv_group, l->dv_lost}, 1);
+    for (int64_t row = 0; row < rows; row += ATTNI_BLOCK_ROWS) {
         if (attni_ctx_aborts(s->job->ctx, s->worker)) return;
         do_block(s, row);
+        const int64_t done = row + ATTNI_BLOCK_ROWS;
+        if (done % (ATTNI_GROUP_BLOCKS * ATTNI_BLOCK_ROWS) == 0 || done >= rows) {
+            fold_sums(s, &s->dk);
+            fold_sums(s, &s->dv);
+        }
     }
     end_sums(s, &s->dk);
     end_sums(s, &s->dv);

@@ -12,6 +12,7 @@ typedef struct attni_backward_job {
     const attn_results *results;
     const attn_gradients *gradients;
     attn_tensor dq_sums; /* where blocks leave dq between ranges: dq itself, or scratch */
+    attn_tensor dq_lost; /* and what its sums have lost */
     char *workspace;
 } attni_backward_job;
 

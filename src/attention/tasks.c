@@ -105,7 +105,11 @@ static void fold_group(const task_state *s, panel *p) {
 /* After the last tile: o_t and stats are about all groups. */
 static void fold_last_group(const task_state *s, panel *p) {
     if (!p->folded) return;
+    const int64_t lanes = lanes_of(s, p);
     if (p->visited) fold_group(s, p);
+    s->plan->kernels->settle(s->plan->args->v.shape[3] * lanes, p->total, p->lost);
+    char *sum = (char *)p->total_stats + (size_t)lanes * s->plan->real_size;
+    s->plan->kernels->settle(lanes, sum, sum + (size_t)lanes * s->plan->real_size);
     p->o_t = p->total;
     p->stats = p->total_stats;
     p->visited = true;

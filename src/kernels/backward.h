@@ -84,6 +84,18 @@ INLINE vi visible_pairs(const attni_visit *t, score_place at, ptrdiff_t in_row) 
     return visible;
 }
 
+/* The weight P = 2^(s - lse) of vector v of one key; slope gets the derivative of the soft cap. */
+INLINE vr weight_at(const int n_v, const attni_backward_visit *b, score_place at,
+                    const weight_source source, vr *slope) {
+    const attni_visit *t = &b->visit;
+    const vr inverse = v_load((const real *)b->inverse + at.v * VL);
+    if (source == STORED)
+        return v_load((const real *)b->stored + at.row * b->stored_row + at.v * VL) * inverse;
+    vr s = v_load(block_row(b->p, at.key) + at.v * VL);
+    if (source == ANY_SCORE && t->modify) s = modify_score(n_v, t->modify, s, at, slope);
+    return v_exp2(s - v_load((const real *)b->whole + at.v * VL)) * inverse;
+}
+
 /* From scores to weights and from dP to dS, for vector v of one key:
  *   P = 2^(s - lse),  dz = P (keep dP - delta),  dS = slope dz,  and what multiplies V is keep P.
  */
@@ -92,18 +104,11 @@ INLINE void differentiate(const int n_v, const attni_backward_visit *b, score_pl
     const attni_visit *t = &b->visit;
     real *p = block_row(b->p, at.key) + at.v * VL, *ds = block_row(b->ds, at.key) + at.v * VL;
     const ptrdiff_t in_row = at.row * LANES(n_v) + at.v * VL;
-    const vr from = v_load((const real *)b->whole + at.v * VL);
-    const vr inverse = v_load((const real *)b->inverse + at.v * VL);
     const vr delta = v_load((const real *)b->delta + at.v * VL);
     const bool plain = source != ANY_SCORE;
-    vr s = source == STORED ? v_zero() : v_load(p), dp = v_load(ds);
-    vr slope = v_set(1), keep = v_set(1);
-    if (!plain && t->modify) s = modify_score(n_v, t->modify, s, at, &slope);
+    vr dp = v_load(ds), slope = v_set(1), keep = v_set(1);
     if (!plain && t->dropout) keep = v_load((const real *)b->keep + in_row);
-    vr weight = source == STORED
-                    ? v_load((const real *)b->stored + at.row * b->stored_row + at.v * VL)
-                    : v_exp2(s - from);
-    weight = weight * inverse;
+    vr weight = weight_at(n_v, b, at, source, &slope);
     vr dz = weight * ((plain ? dp : dp * keep) - delta);
     if (!plain) {
         const vi visible = visible_pairs(t, at, in_row);
@@ -116,8 +121,53 @@ INLINE void differentiate(const int n_v, const attni_backward_visit *b, score_pl
     v_store(ds, plain ? dz : dz * slope);
 }
 
+/* One key of a row in short_delta(): its weight, 0 if hidden, and keep dP. */
+INLINE vr short_pair(const int n_v, const attni_backward_visit *b, score_place at,
+                     const weight_source source, vr *dp) {
+    const ptrdiff_t in_row = at.row * LANES(n_v) + at.v * VL;
+    vr slope;
+    *dp = v_load(block_row(b->ds, at.key) + at.v * VL);
+    if (b->visit.dropout) *dp = *dp * v_load((const real *)b->keep + in_row);
+    const vi visible = visible_pairs(&b->visit, at, in_row);
+    *dp = v_select(visible, *dp, v_zero());
+    return v_select(visible, weight_at(n_v, b, at, source, &slope), v_zero());
+}
+
+/* delta = sum of P keep dP over the keys, for rows whose keys are all in this tile. Taken from dout
+ * . out it is rounded apart from dP, and where one weight is nearly 1 their difference, which should
+ * nearly vanish, is noise, multiplied by the scale. Measured from the dP of the largest weight it
+ * does vanish: a row with a single key gets exactly 0. */
+static __attribute__((noinline)) void short_delta(const attni_backward_visit *b,
+                                                  const weight_source source) {
+    const attni_visit *t = &b->visit;
+    for (int v = 0; v < t->vecs; v++) {
+        vr most = v_zero(), from = v_zero(), sum = v_zero(), total = v_zero(), dp;
+        for (int pass = 0; pass < 2; pass++) {
+            int32_t row = 0;
+            for (int32_t g = 0; g < t->n_segments; g++) {
+                for (int32_t j = 0; j < t->segments[g].n; j++, row++) {
+                    const score_place at = {v, row, t->segments[g].key + j};
+                    const vr weight = short_pair(t->vecs, b, at, source, &dp);
+                    if (pass == 0) {
+                        from = v_select(weight > most, dp, from);
+                        most = v_select(weight > most, weight, most);
+                    } else {
+                        sum = v_fma(weight, dp - from, sum);
+                        total = total + weight;
+                    }
+                }
+            }
+        }
+        real *delta = (real *)b->delta + v * VL;
+        const vi seen = most > v_zero(), better = visible_lanes(b->short_rows, v) & seen;
+        const vr exact = from + sum / v_select(seen, total, v_set(1));
+        v_store(delta, v_select(better, exact, v_load(delta)));
+    }
+}
+
 INLINE void differentiate_all(const int n_v, const attni_backward_visit *b,
                               const weight_source source) {
+    if (b->short_rows) short_delta(b, source);
     const attni_visit *t = &b->visit;
     int32_t row = 0;
     for (int32_t g = 0; g < t->n_segments; g++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fold.h - long sums that do not drift: what a panel found in one group of key tiles joins the
- * total of the groups before it, by compensated addition (Kahan): the error of a sum stays at a
- * few roundings, whatever the number of keys. Between groups everything is scaled by exact powers
- * of two. Touches only its arguments. Tests: tests/engine/test_drift.c */
+ * total of the groups before it, and what each addition rounds away is kept in a second sum. The
+ * error stays at a few roundings, whatever the number of keys. Adding 0 changes nothing, so that a
+ * group in which a row sees no key may be visited or not. Between groups everything is scaled by
+ * exact powers of two. Touches only its arguments. Tests: tests/engine/test_drift.c */
 #ifndef ATTNI_FOLD_H
 #define ATTNI_FOLD_H
 
@@ -10,11 +11,10 @@
 #include "kernels/multiply.h"
 #include "kernels/vmath.h"
 
-/* total + x, where `lost` is what earlier additions have added too much. An infinite or NaN total
- * has lost nothing. */
-INLINE vr add_compensated(vr total, vr x, vr *lost) {
-    const vr y = x - *lost, sum = total + y, error = (sum - total) - y;
-    *lost = v_select(error == error, error, v_zero());
+/* total + x; what rounding takes away is added to lost (Knuth's two-sum). */
+INLINE vr add_keeping(vr total, vr x, vr *lost) {
+    const vr sum = total + x, added = sum - total;
+    *lost = *lost + ((total - (sum - added)) + (x - added));
     return sum;
 }
 
@@ -23,10 +23,9 @@ INLINE vr add_compensated(vr total, vr x, vr *lost) {
 INLINE vr rescale(vr old, vr max) { return v_select(old == max, v_set(1), v_exp2(old - max)); }
 
 INLINE void fold_array(const real *from, vr from_scale, vr total_scale, real *total, real *lost) {
-    vr missing = v_load(lost) * total_scale;
-    v_store(total,
-            add_compensated(v_load(total) * total_scale, v_load(from) * from_scale, &missing));
-    v_store(lost, missing);
+    vr rest = v_load(lost) * total_scale;
+    v_store(total, add_keeping(v_load(total) * total_scale, v_load(from) * from_scale, &rest));
+    v_store(lost, rest);
 }
 
 static void fold(const attni_fold *f) {
@@ -43,6 +42,24 @@ static void fold(const attni_fold *f) {
         for (int64_t c = 0; c < f->d * lanes; c += lanes)
             fold_array(o_t + c, from_scale, total_scale, total + c, lost + c);
     }
+}
+
+/* The same for sums without scales. */
+static void accumulate(int64_t n, const void *x, void *total, void *lost) {
+    const real *from = x;
+    real *restrict to = total, *restrict rest = lost;
+    for (int64_t i = 0; i < n; i++) {
+        const real sum = to[i] + from[i], added = sum - to[i];
+        rest[i] = rest[i] + ((to[i] - (sum - added)) + (from[i] - added));
+        to[i] = sum;
+    }
+}
+
+/* total += lost in the end. A total that is not finite has lost nothing. */
+static void settle(int64_t n, void *total, const void *lost) {
+    real *restrict to = total;
+    const real *restrict rest = lost;
+    for (int64_t i = 0; i < n; i++) to[i] = to[i] + (rest[i] - rest[i] == 0 ? rest[i] : 0);
 }
 
 #endif

@@ -77,14 +77,18 @@ typedef struct attni_fold {
     const void *o_t;   /* (d, lanes) sums of the group */
     const void *stats; /* (2, lanes) its maximum and sum */
     void *total;       /* (d, lanes) */
-    void *lost;        /* (d, lanes) what additions to total have added too much */
-    void *total_stats; /* (3, lanes) maximum, sum, and what additions to the sum added too much */
+    void *lost;        /* (d, lanes) what rounding has taken from total */
+    void *total_stats; /* (3, lanes) maximum, sum, and what rounding has taken from the sum */
 } attni_fold;
 
 /* Backward works on blocks of queries and tiles of keys of one size on every ISA, so that its sums
  * run in one order: 96 x 96 of P^T and dS^T are 72 KiB of f32, in L2. */
 #define ATTNI_BLOCK_ROWS    96
 #define ATTNI_BACKWARD_KEYS 96
+/* As in forward, sums are plain within a group and keep what rounding takes away between groups:
+ * groups of tiles for dq, of blocks for dk and dv. */
+#define ATTNI_BACKWARD_GROUP_TILES 4
+#define ATTNI_GROUP_BLOCKS         16
 
 /* One panel of queries meets the visible keys of one tile in backward. `visit` says what meets
  * what; its first concerns dq_t, its scores, o_t and stats are not used. */
@@ -96,11 +100,12 @@ typedef struct attni_backward_visit {
     const void *stored;  /* (n_keys, stored_row) weights kept by forward, to be multiplied with
                             inverse; or NULL: recomputed */
     ptrdiff_t stored_row;
-    const void *delta; /* (lanes) dout . out */
-    void *p, *ds;      /* (BACKWARD_KEYS, BLOCK_ROWS) from the panel's first lane: keep P and dS */
-    void *dz;          /* (n_keys, lanes) gradient of the biased score times temperature, or NULL */
-    void *keep;        /* (n_keys, lanes) scratch, with dropout */
-    void *dq_t;        /* (d_k, lanes) running sum, or NULL */
+    void *delta;         /* (lanes) dout . out; rows of `short_rows` get a better one */
+    uint64_t short_rows; /* bit x: all keys that lane x may see are in this tile */
+    void *p, *ds; /* (BACKWARD_KEYS, BLOCK_ROWS) from the panel's first lane: keep P and dS */
+    void *dz;     /* (n_keys, lanes) gradient of the biased score times temperature, or NULL */
+    void *keep;   /* (n_keys, lanes) scratch, with dropout */
+    void *dq_t;   /* (d_k, lanes) running sum, or NULL */
 } attni_backward_visit;
 
 /* c (m, n_columns) = a (m, k) b, or c += with add; a by strides, b (k, lanes) packed. n_columns
@@ -138,6 +143,8 @@ typedef struct attni_kernels {
     void (*pack_queries)(int vecs, int64_t d, const void *const *rows, double factor, void *q_t);
     void (*visit)(const attni_visit *visit);
     void (*fold)(const attni_fold *fold);
+    void (*accumulate)(int64_t n, const void *x, void *total, void *lost); /* total += x */
+    void (*settle)(int64_t n, void *total, const void *lost);              /* total += lost */
     void (*product)(const attni_product *product);
     void (*backward)(const attni_backward_visit *visit); /* NULL in a build without it */
     /* product() with add, leaving out the pairs that `weights`, the P^T of a block laid out as a,

@@ -57,6 +57,8 @@ const attni_kernels TABLE_NAME = {
     .pack_queries = pack_queries,
     .visit = visit_any,
     .fold = fold,
+    .accumulate = accumulate,
+    .settle = settle,
     .product = product_any,
 #ifndef ATTNI_SMALL
     .backward = backward_any,
