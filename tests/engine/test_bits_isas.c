@@ -11,7 +11,8 @@
 
 /* ---------------------------------------------------------------------------- order of the sums */
 
-enum { TILE = 192 }; /* keys; part of the definition, so it is not taken from the kernels */
+/* Keys; part of the definition, so they are not taken from the kernels. */
+enum { TILE = 192, GROUP = 8 * TILE, WEIGHT_CHUNK = 24, VALUE_CHUNK = 96 };
 
 /* The definition of the bits, one operation at a time. Numbers are of the real type, kept in
  * double: one operation on two floats in double, rounded to float, is that operation in float. */
@@ -57,34 +58,83 @@ static double model_scores(const model *m, const problem *p, const int64_t at[3]
     return max;
 }
 
-/* out (d_v) of row i of head h: tiles of 192 keys from key 0, each summed from zero, merged in
- * ascending order; weights are measured from the maximum, rounded to a whole number. */
-static void model_row(const model *m, const problem *p, int64_t i, int64_t h, double *out) {
-    const int64_t n_k = p->spec.n_k, d_v = p->spec.d_v;
-    double s[TILE], max = -INFINITY, total = 0;
-    for (int64_t first = 0; first < n_k; first += TILE) {
+/* Sums of a row over some of its keys: maximum, weights, weighted values. */
+typedef struct sums {
+    double max, total, out[16];
+} sums;
+
+/* The weights of a tile, added up in chunks. */
+static double model_total(const model *m, const double *weights, int64_t n) {
+    double total = 0;
+    for (int64_t chunk = 0; chunk < n; chunk += WEIGHT_CHUNK) {
+        double part = 0;
+        for (int64_t j = chunk; j < n && j < chunk + WEIGHT_CHUNK; j++)
+            part = rounded(m, part + weights[j]);
+        total = rounded(m, total + part);
+    }
+    return total;
+}
+
+/* Column d of the tile's values, added to o chunk by chunk; the first chunk rescales o. */
+static double model_values(const model *m, const problem *p, const int64_t at[4],
+                           const double *weights, int64_t n, double alpha, double o) {
+    const int64_t h_kv = at[1] / (p->spec.H / p->spec.H_kv);
+    for (int64_t chunk = 0; chunk < n; chunk += VALUE_CHUNK) {
+        double part = 0;
+        for (int64_t j = chunk; j < n && j < chunk + VALUE_CHUNK; j++)
+            part =
+                model_fma(m, tensor_get(&p->args.v, 0, h_kv, at[2] + j, at[3]), weights[j], part);
+        o = chunk == 0 ? model_fma(m, o, alpha, part) : rounded(m, o + part);
+    }
+    return o;
+}
+
+/* One group of tiles, each summed from zero and merged in ascending order; weights are measured
+ * from the maximum, rounded to a whole number. */
+static sums model_group(const model *m, const problem *p, int64_t i, int64_t h, int64_t group) {
+    const int64_t n_k = p->spec.n_k;
+    sums g = {.max = -INFINITY};
+    double s[TILE];
+    for (int64_t first = group; first < n_k && first < group + GROUP; first += TILE) {
         const int64_t n = n_k - first < TILE ? n_k - first : TILE;
         const double tile = rint(model_scores(m, p, (const int64_t[3]){i, h, first}, s));
-        const double alpha = first == 0 || tile <= max ? 1 : exp2(max - tile);
-        double sum = 0;
-        max = fmax(max, tile);
-        for (int64_t j = 0; j < n; j++) {
-            s[j] = model_weight(m, s[j], max);
-            sum = rounded(m, sum + s[j]);
-        }
-        total = first == 0 ? sum : rounded(m, rounded(m, total * alpha) + sum);
-        for (int64_t d = 0; d < d_v; d++) {
-            double o = 0;
-            for (int64_t j = 0; j < n; j++) {
-                const double v =
-                    tensor_get(&p->args.v, 0, h / (p->spec.H / p->spec.H_kv), first + j, d);
-                o = model_fma(m, v, s[j], o);
-            }
-            out[d] = first == 0 ? o : model_fma(m, out[d], alpha, o);
-        }
+        const double alpha = tile <= g.max ? 1 : exp2(g.max - tile);
+        g.max = fmax(g.max, tile);
+        for (int64_t j = 0; j < n; j++) s[j] = model_weight(m, s[j], g.max);
+        g.total = rounded(m, rounded(m, g.total * alpha) + model_total(m, s, n));
+        for (int64_t d = 0; d < p->spec.d_v; d++)
+            g.out[d] =
+                model_values(m, p, (const int64_t[4]){i, h, first, d}, s, n, alpha, g.out[d]);
     }
-    const double inverse = rounded(m, 1 / total);
-    for (int64_t d = 0; d < d_v; d++) out[d] = model_fma(m, out[d], inverse, 0);
+    return g;
+}
+
+/* x + y rounded; what rounding took away joins lost. */
+static double model_add(const model *m, double x, double y, double *lost) {
+    const double sum = rounded(m, x + y), error = m->f64 ? 0 : (x + y) - sum;
+    const double added = sum - x, error64 = (x - (sum - added)) + (y - added);
+    *lost = rounded(m, *lost + (m->f64 ? error64 : error));
+    return sum;
+}
+
+/* out (d_v) of row i of head h: groups merge by sums that keep what rounding takes away. */
+static void model_row(const model *m, const problem *p, int64_t i, int64_t h, double *out) {
+    sums all = model_group(m, p, i, h, 0), lost = {0};
+    for (int64_t group = GROUP; group < p->spec.n_k; group += GROUP) {
+        const sums g = model_group(m, p, i, h, group);
+        const double max = fmax(all.max, g.max), before = exp2(all.max - max),
+                     now = exp2(g.max - max);
+        lost.total *= before;
+        all.total = model_add(m, all.total * before, g.total * now, &lost.total);
+        for (int64_t d = 0; d < p->spec.d_v; d++) {
+            lost.out[d] *= before;
+            all.out[d] = model_add(m, all.out[d] * before, g.out[d] * now, &lost.out[d]);
+        }
+        all.max = max;
+    }
+    const double inverse = rounded(m, 1 / rounded(m, all.total + lost.total));
+    for (int64_t d = 0; d < p->spec.d_v; d++)
+        out[d] = model_fma(m, rounded(m, all.out[d] + lost.out[d]), inverse, 0);
 }
 
 static void compare_with_model(const model *m, const problem *p) {
@@ -113,9 +163,9 @@ static void order_of_sums(attn_isa isa) {
                                    .B = 1,
                                    .H = 2,
                                    .H_kv = 1,
-                                   .n_q = 13,
-                                   .n_k = 450,
-                                   .d_k = 19,
+                                   .n_q = 7,
+                                   .n_k = 2 * GROUP + 450,
+                                   .d_k = 9,
                                    .d_v = 15};
         problem p;
         if (problem_make(&p, &spec) && problem_run(&p, ctx)) compare_with_model(&m, &p);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_golden_gradients.c - the gradients of every attention case of golden.json that has them
  * against the oracle and the engine, as given and said by options; dS and the Jacobians of softmax
- * through the rows of src/ref. Tolerances: f64 1e-12 of max(1, |x|); f32 5e-6 of max(1, |row|); for
- * dq and dk of the engine times the scale, if that is above 1. */
+ * through the rows of src/ref. Tolerances: f64 1e-12 of max(1, |x|); f32 5e-6 of max(1, |row|). */
 #include "check.h"
 #include "golden_case.h"
 #include "ref/gradient.h"
@@ -29,12 +28,11 @@ static attn_status by_backward(attn_ctx *ctx, golden_problem *p, attn_error *err
     return attn_backward(ctx, &p->args, &results, &p->gradients, err);
 }
 
-/* unit: what an error of one in a score is for dq and dk. */
-static void compare_gradients(golden_problem *p, const golden *g, double unit) {
+static void compare_gradients(golden_problem *p, const golden *g) {
     const attn_gradients *grads = &p->gradients;
     const double allowed = tolerance(&grads->dq);
-    golden_compare(g, "dQ", &grads->dq, golden_numbers(p, g->expected, "dQ"), unit * allowed);
-    golden_compare(g, "dK", &grads->dk, golden_numbers(p, g->expected, "dK"), unit * allowed);
+    golden_compare(g, "dQ", &grads->dq, golden_numbers(p, g->expected, "dQ"), allowed);
+    golden_compare(g, "dK", &grads->dk, golden_numbers(p, g->expected, "dK"), allowed);
     golden_compare(g, "dV", &grads->dv, golden_numbers(p, g->expected, "dV"), allowed);
     if (grads->dbias.data) {
         golden_compare(g, "dBias", &grads->dbias, golden_numbers(p, g->expected, "dBias"), allowed);
@@ -50,9 +48,7 @@ static void examine_gradients(attn_ctx *ctx, golden_problem *p, const golden *g,
         check_failed(__FILE__, __LINE__, "%s: %s", g->name, err.message);
         return;
     }
-    /* The engine takes out, already rounded, for the mean: ds has an error in units of dout . v,
-     * which dq and dk multiply with the scale. One case has a scale of 10000. */
-    compare_gradients(p, g, run == by_reference ? 1 : fmax(1, fabs(p->args.scale)));
+    compare_gradients(p, g);
 }
 
 static void look_at_all(golden_examine *look, golden_engine *run, attn_dtype dtype,
@@ -128,7 +124,7 @@ static void examine_rows(attn_ctx *ctx, golden_problem *p, const golden *g, gold
     }
     golden_compare(g, "dS", &r.ds, golden_numbers(p, g->expected, "dS"), tolerance(&r.ds));
     p->gradients.dbias.data = NULL;
-    compare_gradients(p, g, 1);
+    compare_gradients(p, g);
 }
 
 TEST(rows_give_dS_and_the_sums_of_every_case_as_given_also_with_dropout) {
