@@ -164,7 +164,7 @@ static void fill_allow(const attni_rows *rows, const tile_bits *bits, const tile
 
 static bool bit_at(const tile_bits *bits, int j) { return bits->word[j / 64] >> (j % 64) & 1; }
 
-/* The runs of ones of the union, as segments. */
+/* The runs of ones of the union, as segments that end at the middle of the tile at the latest. */
 static void find_segments(const tile_bits *any, attni_view *view) {
     view->n_segments = view->n_keys = 0;
     for (int j = 0; j < ATTNI_KEY_TILE;) {
@@ -174,11 +174,12 @@ static void find_segments(const tile_bits *any, attni_view *view) {
             continue;
         }
         j += __builtin_ctzll(rest);
+        const int most = j < ATTNI_HALF_TILE ? ATTNI_HALF_TILE : ATTNI_KEY_TILE;
         int end = j;
-        while (end < ATTNI_KEY_TILE && bit_at(any, end)) {
+        while (end < most && bit_at(any, end)) {
             const uint64_t zeros = ~(any->word[end / 64] >> (end % 64));
             const int ones = zeros == 0 ? 64 : __builtin_ctzll(zeros);
-            end = (int)attni_min(end + ones, (end / 64 + 1) * 64);
+            end = (int)attni_min(attni_min(end + ones, (end / 64 + 1) * 64), most);
         }
         view->segments[view->n_segments++] = (attni_segment){.key = j, .n = end - j};
         view->n_keys += end - j;
@@ -217,15 +218,25 @@ static void fill_allow_by_ranges(const attni_rows *rows, int64_t first, attni_se
     }
 }
 
+/* Writes one segment or two and returns their number. */
+static int32_t cut_at_the_middle(attni_segment range, attni_segment *segments) {
+    const int32_t end = range.key + range.n;
+    segments[0] = range;
+    if (range.key >= ATTNI_HALF_TILE || end <= ATTNI_HALF_TILE) return 1;
+    segments[0].n = ATTNI_HALF_TILE - range.key;
+    segments[1] = (attni_segment){.key = ATTNI_HALF_TILE, .n = end - ATTNI_HALF_TILE};
+    return 2;
+}
+
 bool attni_rows_view(attni_rows *rows, int64_t first, int64_t n, attni_view *view) {
     const int64_t lo = attni_max(rows->any_lo, first), hi = attni_min(rows->any_hi, first + n);
     if (lo >= hi) return false;
     if (rows->args->pattern || rows->args->mask.data) return view_by_bits(rows, first, n, view);
-    view->n_segments = 1;
-    view->n_keys = (int32_t)(hi - lo);
-    view->segments[0] = (attni_segment){.key = (int32_t)(lo - first), .n = view->n_keys};
+    const attni_segment range = {.key = (int32_t)(lo - first), .n = (int32_t)(hi - lo)};
+    view->n_keys = range.n;
+    view->n_segments = cut_at_the_middle(range, view->segments);
     view->all = lo >= rows->all_lo && hi <= rows->all_hi;
-    if (!view->all) fill_allow_by_ranges(rows, first, view->segments[0], view->allow);
+    if (!view->all) fill_allow_by_ranges(rows, first, range, view->allow);
     return true;
 }
 

@@ -25,7 +25,7 @@ typedef struct attni_rows {
 typedef struct attni_view {
     int32_t n_segments, n_keys;
     bool all; /* every row sees every key of the segments: allow is not filled */
-    attni_segment segments[ATTNI_KEY_TILE / 2 + 1];
+    attni_segment segments[ATTNI_KEY_TILE / 2 + 1]; /* cut at ATTNI_HALF_TILE */
     uint64_t allow[ATTNI_KEY_TILE];
 } attni_view;
 

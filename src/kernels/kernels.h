@@ -14,6 +14,10 @@
  * x 24 queries of f32 scores are 18 KiB, in L1. */
 #define ATTNI_KEY_TILE 192
 
+/* Weighted values are summed from zero over each half of a tile: a chain of 96 equal additions drifts
+ * half as far as one of 192. No segment of a visit reaches over the middle. */
+#define ATTNI_HALF_TILE (ATTNI_KEY_TILE / 2)
+
 /* Tiles per group: the tiles of a group merge plainly, groups by compensated sums (fold.h). Counted
  * from key 0 and part of the definition of the result bits, as tiles are. */
 #define ATTNI_GROUP_TILES 8
@@ -50,7 +54,7 @@ typedef struct attni_dropout {
 typedef struct attni_visit {
     int vecs;                      /* query vectors, min_vecs .. max_vecs */
     int32_t n_segments;            /* at least 1; the segments hold n_keys keys together */
-    const attni_segment *segments; /* ascending, disjoint */
+    const attni_segment *segments; /* ascending, disjoint, each in one half of the tile */
     int32_t n_keys;
     bool first;    /* the panel has seen no key yet: o_t and stats are written, not read */
     bool prefetch; /* the first panel of a block pulls the tile into L2 */

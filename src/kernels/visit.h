@@ -341,10 +341,12 @@ static bool hidden_values_are_finite(const attni_visit *t) {
 }
 
 /* sum_values() when V holds Inf or NaN and not every lane sees every key: 0 * Inf must not reach
- * a lane that does not see the key. Same sums in the same order for the lanes that do. */
-static void sum_values_guarded(const attni_visit *t, const real *alpha) {
+ * a lane that does not see the key. Same sums in the same order for the lanes that do. Keys of the
+ * visit before those of t: rows_before. */
+static void sum_values_guarded(const attni_visit *t, int32_t rows_before, const real *alpha) {
     const int n_v = t->vecs;
     const real *bias = t->modify ? t->modify->bias : NULL;
+    if (bias) bias += rows_before * LANES(n_v);
     for (int64_t c = 0; c < t->d_v; c++) {
         for (int v = 0; v < n_v; v++) {
             vr sum = v_zero();
@@ -369,6 +371,27 @@ static void sum_values_guarded(const attni_visit *t, const real *alpha) {
 
 /* ------------------------------------------------------------------------------ visit */
 
+/* The keys of the visit in the first half of the tile; there may be none. */
+INLINE attni_visit first_half(const attni_visit *t) {
+    attni_visit half = *t;
+    half.n_segments = half.n_keys = 0;
+    while (half.n_segments < t->n_segments && t->segments[half.n_segments].key < ATTNI_HALF_TILE)
+        half.n_keys += t->segments[half.n_segments++].n;
+    return half;
+}
+
+/* The others, whose sums are added to those of the first half. */
+INLINE attni_visit second_half(const attni_visit *t, const attni_visit *first) {
+    attni_visit half = *t;
+    const ptrdiff_t skipped = (ptrdiff_t)first->n_keys * LANES(t->vecs);
+    half.first = false;
+    half.segments += first->n_segments;
+    half.n_segments -= first->n_segments;
+    half.n_keys -= first->n_keys;
+    half.scores = (real *)t->scores + skipped;
+    return half;
+}
+
 INLINE void visit(const int n_v, const attni_visit *t) {
     const bool may_hide = t->allow || (t->modify && t->modify->bias);
     vr max[MAX_VECS], from[MAX_VECS];
@@ -390,10 +413,17 @@ INLINE void visit(const int n_v, const attni_visit *t) {
     raise_maximum(n_v, t, max, from, alpha);
     exponentiate(n_v, t, from, alpha);
     if (t->dropout) drop_weights(t);
-    if (may_hide && !hidden_values_are_finite(t)) {
-        sum_values_guarded(t, alpha);
-    } else {
-        sum_values(n_v, t, alpha);
+    const bool guarded = may_hide && !hidden_values_are_finite(t);
+    attni_visit half = first_half(t);
+    for (bool second = false;; second = true) {
+        if (guarded) {
+            sum_values_guarded(&half, second ? t->n_keys - half.n_keys : 0, alpha);
+        } else {
+            sum_values(n_v, &half, alpha);
+        }
+        if (second || half.n_keys == t->n_keys) return;
+        half = second_half(t, &half);
+        UNROLL for (int v = 0; v < n_v; v++) v_store(alpha + v * VL, v_set(1));
     }
 }
 

@@ -280,8 +280,10 @@ TEST(scratch_grows_with_n_not_with_its_square) {
         g.dv = attn_tensor_bhsd(somewhere(4), ATTN_F32, 1, 1, n, 64);
         CHECK_INT(attn_backward_workspace(s->ctx, &a, &g, &bytes[i], NULL), ATTN_OK);
     }
-    CHECK_MSG(bytes[1] <= 2 << 20 && bytes[1] <= 5 * bytes[0], "%zu and %zu bytes", bytes[0],
-              bytes[1]);
+    /* Sums of dk and dv that do not drift take twice the room of the results. */
+    const size_t sums = 2 * (size_t)65536 * (64 + 64) * sizeof(float);
+    CHECK_MSG(bytes[1] <= sums + (2 << 20) && bytes[1] <= 5 * bytes[0], "%zu and %zu bytes",
+              bytes[0], bytes[1]);
 }
 
 TEST(explain_says_how_backward_gets_its_weights) {

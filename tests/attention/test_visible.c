@@ -97,10 +97,13 @@ static void check_form(int64_t first, uint64_t seed) {
               (long long)first);
     for (int32_t g = 0; g < view.n_segments; g++) {
         const attni_segment s = view.segments[g];
-        CHECK_MSG(s.n >= 1 && s.key > end && s.key + s.n <= ATTNI_KEY_TILE,
+        const bool cut = s.key == ATTNI_HALF_TILE && end == ATTNI_HALF_TILE;
+        CHECK_MSG(s.n >= 1 && (s.key > end || cut) && s.key + s.n <= ATTNI_KEY_TILE,
                   "seed %llu: segment %d is %d+%d after %d", (unsigned long long)seed, g, s.key,
                   s.n, end);
-        end = s.key + s.n; /* two segments do not touch: they would be one */
+        end = s.key + s.n; /* two segments do not touch but in the middle: they would be one */
+        CHECK_MSG(s.key >= ATTNI_HALF_TILE || end <= ATTNI_HALF_TILE,
+                  "seed %llu: segment %d reaches over the middle", (unsigned long long)seed, g);
         keys += s.n;
     }
     CHECK_INT(view.n_keys, keys);

@@ -263,7 +263,7 @@ TEST(f5_share_of_98_percent_needs_12544) {
     CHECK_NEAR(n / (n + 256), 0.98, 1e-15);
 }
 
-/* At least what the caller must hold; what the context adds does not grow like n^2. */
+/* At least what the caller must hold; what the context adds does not grow with n. */
 TEST(f5_tiled_memory_is_linear_and_dense_is_not) {
     const lab_data *data = tables_of("F5");
     if (!data) return;
@@ -274,7 +274,7 @@ TEST(f5_tiled_memory_is_linear_and_dense_is_not) {
         const size_t i = r * table->columns;
         const double inputs = 4 * n[i] * 64 * 4;
         CHECK(tiled[i] >= inputs);
-        if (r > 0) CHECK(tiled[i] <= 2.01 * tiled[i - table->columns]);
+        CHECK(tiled[i] <= inputs + (1 << 20));
         if (!isnan(dense[i])) CHECK(dense[i] >= inputs + 4 * n[i] * n[i]);
     }
 }
