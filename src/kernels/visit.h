@@ -320,6 +320,23 @@ INLINE void sum_values(const int n_v, const attni_visit *t, const real *alpha) {
     if (c < t->d_v) value_strip(1, n_v, t, c, alpha);
 }
 
+/* Functions of their own: inside the others they would run out of registers. */
+typedef void value_sums(const attni_visit *t, const real *alpha);
+
+#if MIN_VECS <= 1
+static __attribute__((noinline)) void sum_values_1(const attni_visit *t, const real *alpha) {
+    sum_values(1, t, alpha);
+}
+#endif
+static __attribute__((noinline)) void sum_values_2(const attni_visit *t, const real *alpha) {
+    sum_values(2, t, alpha);
+}
+#if MAX_VECS >= 3
+static __attribute__((noinline)) void sum_values_3(const attni_visit *t, const real *alpha) {
+    sum_values(3, t, alpha);
+}
+#endif
+
 /* ----------------------------------------------------------------- poison under a mask */
 
 /* Are the values of all keys finite that some lane does not see? A bias may hide any key. */
@@ -392,7 +409,7 @@ INLINE attni_visit second_half(const attni_visit *t, const attni_visit *first) {
     return half;
 }
 
-INLINE void visit(const int n_v, const attni_visit *t) {
+INLINE void visit(const int n_v, const attni_visit *t, value_sums *sum_half) {
     const bool may_hide = t->allow || (t->modify && t->modify->bias);
     vr max[MAX_VECS], from[MAX_VECS];
     real alpha[LANES(MAX_VECS)];
@@ -419,7 +436,7 @@ INLINE void visit(const int n_v, const attni_visit *t) {
         if (guarded) {
             sum_values_guarded(&half, second ? t->n_keys - half.n_keys : 0, alpha);
         } else {
-            sum_values(n_v, &half, alpha);
+            sum_half(&half, alpha);
         }
         if (second || half.n_keys == t->n_keys) return;
         half = second_half(t, &half);
@@ -428,11 +445,11 @@ INLINE void visit(const int n_v, const attni_visit *t) {
 }
 
 #if MIN_VECS <= 1
-static __attribute__((noinline)) void visit_1(const attni_visit *t) { visit(1, t); }
+static __attribute__((noinline)) void visit_1(const attni_visit *t) { visit(1, t, sum_values_1); }
 #endif
-static __attribute__((noinline)) void visit_2(const attni_visit *t) { visit(2, t); }
+static __attribute__((noinline)) void visit_2(const attni_visit *t) { visit(2, t, sum_values_2); }
 #if MAX_VECS >= 3
-static __attribute__((noinline)) void visit_3(const attni_visit *t) { visit(3, t); }
+static __attribute__((noinline)) void visit_3(const attni_visit *t) { visit(3, t, sum_values_3); }
 #endif
 
 static void visit_any(const attni_visit *t) {
