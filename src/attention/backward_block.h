@@ -22,15 +22,17 @@ typedef struct attni_back_panel {
 } attni_back_panel;
 
 /* Running sums of dk or dv, as reals. The total is in the result itself, or in scratch for half
- * types. Problems of more than one group of blocks sum each group apart and then add it to the
- * total. */
+ * types. Problems of more than one group of blocks sum each group after the first apart and then add it
+ * to the total. */
 typedef struct attni_key_sums {
     const attn_tensor *result; /* data NULL: not wanted */
     char *data;                /* of the range's first key: the total, or the current group */
     ptrdiff_t row;             /* elements from key to key */
     char *total;
     ptrdiff_t total_row;
-    char *lost; /* (keys of the range, d) what rounding has taken from the total; or NULL */
+    char *group,
+        *lost;   /* (keys of the range, d): later groups; what rounding took from the total */
+    bool folded; /* the first group has ended */
     int64_t d;
     double factor; /* what sums are multiplied with in the end */
 } attni_key_sums;

@@ -95,7 +95,10 @@ static void hide_rest(const attni_back_task *s, const attni_back_panel *p, const
 /* Lanes whose row sees keys of this tile only, by its range: pattern and mask may hide more. A
  * sink has a part in a row that no key shows, so such rows keep dout . out. */
 static uint64_t short_rows(const attni_back_task *s, const attni_back_panel *p, int64_t first) {
+    const attni_rows *rows = &p->rows;
     uint64_t lanes = 0;
+    /* Most panels have none: what all rows see reaches beyond the tile. */
+    if (rows->all_lo < first || rows->all_hi > first + ATTNI_BACKWARD_KEYS) return 0;
     if (s->plan->forward.args->sinks) return 0;
     for (int x = 0; x < p->rows.n; x++) {
         const bool inside = p->rows.lo[x] >= first && p->rows.hi[x] <= first + ATTNI_BACKWARD_KEYS;
@@ -300,21 +303,27 @@ static void add_dscale(const attni_back_task *s, const attni_back_panel *p) {
 static void fold_dq(const attni_back_task *s, attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
     const int64_t n = f->args->q.shape[3] * attni_back_lanes(s, p);
-    const size_t bytes = (size_t)n * f->real_size;
-    if (!p->folded) {
-        memset(p->dq_total, 0, bytes);
-        memset(p->dq_lost, 0, bytes);
+    if (p->folded && p->started) {
+        f->kernels->accumulate(n, p->dq_t, p->dq_total, p->dq_lost);
+    } else if (p->started) { /* the first group is the total */
+        void *total = p->dq_t;
+        p->dq_t = p->dq_total;
+        p->dq_total = total;
+        memset(p->dq_lost, 0, (size_t)n * f->real_size);
+        p->folded = true;
     }
-    if (p->started) f->kernels->accumulate(n, p->dq_t, p->dq_total, p->dq_lost);
     p->started = false;
-    p->folded = true;
 }
 
 static void end_dq(const attni_back_task *s, attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
+    const int64_t n = f->args->q.shape[3] * attni_back_lanes(s, p);
     fold_dq(s, p);
-    if (is_last_range(s))
-        f->kernels->settle(f->args->q.shape[3] * attni_back_lanes(s, p), p->dq_total, p->dq_lost);
+    if (!p->folded) { /* the rows saw nothing */
+        memset(p->dq_total, 0, (size_t)n * f->real_size);
+        memset(p->dq_lost, 0, (size_t)n * f->real_size);
+    }
+    if (is_last_range(s)) f->kernels->settle(n, p->dq_total, p->dq_lost);
     if (s->job->gradients->dscale && is_last_range(s)) add_dscale(s, p);
     unpack_dq(s, p);
 }
@@ -415,27 +424,30 @@ static attni_key_sums begin_sums(const attni_back_task *s, const attn_tensor *re
         sums.total = memset(s->scratch + places.total, 0, bytes);
         sums.total_row = (ptrdiff_t)sums.d;
     }
-    sums.data = sums.total;
+    sums.data = sums.total; /* the first group is summed in place */
     sums.row = sums.total_row;
-    if (s->plan->grouped) {
-        sums.lost = memset(s->scratch + places.lost, 0, bytes);
-        sums.data = memset(s->scratch + places.group, 0, bytes);
-        sums.row = (ptrdiff_t)sums.d;
-    }
+    sums.group = s->scratch + places.group;
+    sums.lost = s->scratch + places.lost;
     return sums;
 }
 
 /* The current group joins the total, and the next one begins at zero. */
-static void fold_sums(const attni_back_task *s, const attni_key_sums *sums) {
+static void fold_sums(const attni_back_task *s, attni_key_sums *sums) {
     const attni_plan *f = &s->plan->forward;
     const ptrdiff_t row = (ptrdiff_t)(sums->d * (int64_t)f->real_size);
-    if (!sums->lost) return;
-    for (int64_t j = 0; j < s->hi - s->lo; j++) {
+    if (!sums->result->data) return;
+    if (sums->data == sums->total) {
+        memset(sums->lost, 0, (size_t)((s->hi - s->lo) * row));
+        sums->data = sums->group;
+        sums->row = (ptrdiff_t)sums->d;
+    }
+    for (int64_t j = 0; sums->folded && j < s->hi - s->lo; j++) {
         f->kernels->accumulate(sums->d, sums->data + j * row,
                                sums->total + j * sums->total_row * (ptrdiff_t)f->real_size,
                                sums->lost + j * row);
     }
     memset(sums->data, 0, (size_t)((s->hi - s->lo) * row));
+    sums->folded = true;
 }
 
 static void scale_row(void *row, size_t real_size, int64_t n, double factor) {
@@ -449,7 +461,7 @@ static void end_sums(const attni_back_task *s, const attni_key_sums *sums) {
     if (!sums->result->data) return;
     for (int64_t j = 0; j < s->hi - s->lo; j++) {
         char *row = sums->total + j * sums->total_row * (ptrdiff_t)f->real_size;
-        if (sums->lost)
+        if (sums->folded)
             f->kernels->settle(sums->d, row, sums->lost + j * sums->d * (ptrdiff_t)f->real_size);
         if (sums->factor != 1) scale_row(row, f->real_size, sums->d, sums->factor);
         if (!f->half) continue;
@@ -478,7 +490,8 @@ static void do_head(attni_back_task *s, int64_t head) {
         if (attni_ctx_aborts(s->job->ctx, s->worker)) return;
         do_block(s, row);
         const int64_t done = row + ATTNI_BLOCK_ROWS;
-        if (done % (ATTNI_GROUP_BLOCKS * ATTNI_BLOCK_ROWS) == 0 || done >= rows) {
+        const bool ends = done % (ATTNI_GROUP_BLOCKS * ATTNI_BLOCK_ROWS) == 0 || done >= rows;
+        if (plan->grouped && ends) {
             fold_sums(s, &s->dk);
             fold_sums(s, &s->dv);
         }

@@ -92,7 +92,7 @@ typedef struct attni_fold {
 /* As in forward, sums are plain within a group and keep what rounding takes away between groups:
  * groups of tiles for dq, of blocks for dk and dv. */
 #define ATTNI_BACKWARD_GROUP_TILES 4
-#define ATTNI_GROUP_BLOCKS         16
+#define ATTNI_GROUP_BLOCKS         32
 
 /* One panel of queries meets the visible keys of one tile in backward. `visit` says what meets
  * what; its first concerns dq_t, its scores, o_t and stats are not used. */
