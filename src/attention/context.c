@@ -211,7 +211,9 @@ attn_status attni_ctx_run(attn_ctx *ctx, int workers, int64_t n_tasks, attni_tas
                           attn_error *err) {
     abortable all = {.ctx = ctx, .task = task, .arg = arg};
     atomic_store(&ctx->aborted, false);
-    attni_parallel(ctx->pool, workers, n_tasks, run_unless_aborted, &all);
+    /* Asked here too: on a busy machine the workers may be done before this thread gets a task. */
+    if (!attni_ctx_aborts(ctx, 0))
+        attni_parallel(ctx->pool, workers, n_tasks, run_unless_aborted, &all);
     if (!atomic_load(&ctx->aborted)) return ATTN_OK;
     return attni_fail(err, ATTN_E_ABORTED,
                       "abort: the callback of the context said to stop; outputs are incomplete");
