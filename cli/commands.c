@@ -55,8 +55,11 @@ int cli_code_of(attn_status status) {
     }
 }
 
-attn_isa cli_isa_named(const char *name) {
-    int isa = ATTN_ISA_AUTO;
-    while (isa < ATTN_ISA_COUNT && strcmp(name, attn_isa_name((attn_isa)isa)) != 0) isa++;
-    return (attn_isa)isa;
+bool cli_isa_named(const char *name, attn_isa *isa) {
+    for (int i = 0; i < attn_isa_count(); i++) {
+        if (strcmp(name, attn_isa_name((attn_isa)i)) != 0) continue;
+        *isa = (attn_isa)i;
+        return true;
+    }
+    return false;
 }

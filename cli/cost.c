@@ -184,7 +184,7 @@ static attn_status count(const cost_options *o, attn_args *args, attn_cost_info 
                          attn_error *error) {
     attn_ctx_options wish;
     attn_ctx *ctx = NULL;
-    attn_pattern *mask = NULL;
+    attn_pattern *pattern = NULL;
     attn_ctx_options_init(&wish);
     wish.threads = (int)o->threads;
     attn_status status = attn_ctx_create(&wish, &ctx, error);
@@ -192,14 +192,15 @@ static attn_status count(const cost_options *o, attn_args *args, attn_cost_info 
         const int64_t n_q = args->q.shape[2], n_k = args->k.shape[2];
         const bool given = args->offset != ATTN_OFFSET_BOTTOM_RIGHT;
         const pattern_shape shape = {n_q, n_k, given ? args->offset : n_k - n_q, true};
-        status = pattern_build(o->pattern, &shape, &mask, error);
-        args->pattern = mask;
+        status = pattern_build(o->pattern, &shape, &pattern, error);
+        args->pattern = pattern;
     }
     if (status == ATTN_OK) {
         *threads = attn_ctx_threads(ctx);
+        attn_cost_info_init(cost);
         status = attn_cost(ctx, args, cost, error);
     }
-    attn_pattern_destroy(mask);
+    attn_pattern_destroy(pattern);
     attn_ctx_destroy(ctx);
     return status;
 }
@@ -207,7 +208,7 @@ static attn_status count(const cost_options *o, attn_args *args, attn_cost_info 
 int cmd_cost(int argc, char **argv) {
     cost_options o = {.n = -1, .nk = -1, .d = 64, .heads = 1, .batch = 1};
     attn_args args;
-    attn_cost_info cost;
+    attn_cost_info cost = {.struct_size = sizeof cost};
     attn_error error = {""};
     int threads = 0, code = cli_parse(&spec, argc, argv, &o);
     if (code != CLI_GO) return code;

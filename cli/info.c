@@ -25,7 +25,7 @@ static const cli_spec spec = {
     .n_options = sizeof options / sizeof *options,
 };
 
-static const char *const isa_about[ATTN_ISA_COUNT] = {
+static const char *const isa_about[] = {
     [ATTN_ISA_SCALAR] = "plain C, everywhere",
     [ATTN_ISA_SSE2] = "x86-64 baseline",
     [ATTN_ISA_AVX2] = "AVX2, FMA and F16C",
@@ -47,7 +47,7 @@ static void choose(choice *chosen) {
     attn_ctx *ctx = NULL;
     attn_ctx_options_init(&wish);
     wish.threads = 0;
-    *chosen = (choice){.isa = ATTN_ISA_COUNT};
+    *chosen = (choice){.isa = ATTN_ISA_AUTO};
     chosen->status = attn_ctx_create(&wish, &ctx, &chosen->error);
     if (chosen->status == ATTN_OK) {
         chosen->isa = attn_ctx_isa(ctx);
@@ -58,10 +58,10 @@ static void choose(choice *chosen) {
 
 static int print_json(const attn_cpu *cpu, const choice *chosen, const char *from_env) {
     json_t *built = json_array(), *usable = json_array();
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+    for (int isa = ATTN_ISA_SCALAR; isa < attn_isa_count(); isa++) {
         const char *name = attn_isa_name((attn_isa)isa);
-        if (cpu->built[isa]) json_array_append_new(built, json_string(name));
-        if (cpu->usable[isa]) json_array_append_new(usable, json_string(name));
+        if (attn_isa_built((attn_isa)isa)) json_array_append_new(built, json_string(name));
+        if (attn_isa_usable((attn_isa)isa)) json_array_append_new(usable, json_string(name));
     }
     const bool ok = chosen->status == ATTN_OK;
     return out_json(json_pack("{s:s, s:s, s:i, s:o, s:o, s:s, s:s?, s:i, s:s?}", "version",
@@ -71,12 +71,12 @@ static int print_json(const attn_cpu *cpu, const choice *chosen, const char *fro
                               "ATTN_ISA", from_env));
 }
 
-static void print_isa(int isa, const attn_cpu *cpu, const choice *chosen) {
+static void print_isa(int isa, const choice *chosen) {
     const bool used = (attn_isa)isa == chosen->isa;
-    const char *state = used               ? "usable, chosen"
-                        : cpu->usable[isa] ? "usable"
-                        : cpu->built[isa]  ? "built, but not on this CPU"
-                                           : "not in this build";
+    const char *state = used                             ? "usable, chosen"
+                        : attn_isa_usable((attn_isa)isa) ? "usable"
+                        : attn_isa_built((attn_isa)isa)  ? "built, but not on this CPU"
+                                                         : "not in this build";
     printf("  %s%-9s%s %-24s %s%s%s\n", out_begin(stdout, used ? OUT_BOLD : OUT_PLAIN),
            attn_isa_name((attn_isa)isa), out_begin(stdout, OUT_PLAIN), isa_about[isa],
            out_begin(stdout, used ? OUT_GOOD : OUT_PLAIN), state, out_begin(stdout, OUT_PLAIN));
@@ -89,7 +89,7 @@ static void print_text(const attn_cpu *cpu, const choice *chosen, const char *fr
            cpu->cpus);
     printf("  ATTN_ISA  %s\n\n", from_env ? from_env : "not set");
     printf("%sinstruction sets%s\n", out_begin(stdout, OUT_BOLD), out_begin(stdout, OUT_PLAIN));
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) print_isa(isa, cpu, chosen);
+    for (int isa = ATTN_ISA_SCALAR; isa < attn_isa_count(); isa++) print_isa(isa, chosen);
 }
 
 int cmd_info(int argc, char **argv) {
@@ -97,9 +97,9 @@ int cmd_info(int argc, char **argv) {
     const int parsed = cli_parse(&spec, argc, argv, &o);
     if (parsed != CLI_GO) return parsed;
     const char *from_env = getenv("ATTN_ISA");
-    attn_cpu cpu;
+    attn_cpu cpu = {.struct_size = sizeof cpu};
     choice chosen;
-    attn_cpu_info(&cpu);
+    attn_cpu_info(&cpu, NULL);
     choose(&chosen);
     if (o.common.json) {
         const int code = print_json(&cpu, &chosen, from_env);

@@ -103,8 +103,8 @@ static int understand(const report_options *o, lab_report_options *report) {
         return CLI_USAGE;
     }
     if (o->threads == 0) {
-        attn_cpu cpu;
-        attn_cpu_info(&cpu);
+        attn_cpu cpu = {.struct_size = sizeof cpu};
+        attn_cpu_info(&cpu, NULL);
         report->threads = cpu.cpus;
     }
     return CLI_GO;

@@ -138,8 +138,8 @@ int bench_table_end(bench_table *table) {
         json_decref(table->rows);
         return CLI_USAGE;
     }
-    attn_cpu cpu;
-    attn_cpu_info(&cpu);
+    attn_cpu cpu = {.struct_size = sizeof cpu};
+    attn_cpu_info(&cpu, NULL);
     const double peak = bench_peak(o->isa, false) * 1e-9;
     if (o->common.json) {
         return out_json(json_pack("{s:s, s:s, s:s, s:i, s:s, s:f, s:s, s:o}", "bench", table->what,
@@ -161,10 +161,10 @@ bool bench_wanted(const bench_options *o, const char *name) {
 static int resolve_isa(bench_options *o) {
     attn_ctx_options wish;
     attn_ctx_options_init(&wish);
-    wish.isa = o->isa_name ? cli_isa_named(o->isa_name) : ATTN_ISA_AUTO;
     attn_ctx *ctx = NULL;
     attn_error error = {""};
-    if (wish.isa == ATTN_ISA_COUNT || attn_ctx_create(&wish, &ctx, &error) != ATTN_OK) {
+    if ((o->isa_name && !cli_isa_named(o->isa_name, &wish.isa)) ||
+        attn_ctx_create(&wish, &ctx, &error) != ATTN_OK) {
         out_error(spec.command, "--isa %s: %s", o->isa_name ? o->isa_name : "auto",
                   *error.message ? error.message : "not an instruction set; attn info lists them");
         return CLI_USAGE;
@@ -189,8 +189,8 @@ int cmd_bench(int argc, char **argv) {
     if (parsed != CLI_GO) return parsed;
     const int resolved = resolve_isa(&o);
     if (resolved != CLI_GO) return resolved;
-    attn_cpu cpu;
-    attn_cpu_info(&cpu);
+    attn_cpu cpu = {.struct_size = sizeof cpu};
+    attn_cpu_info(&cpu, NULL);
     if (o.threads == 0) o.threads = cpu.cpus;
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
         if (strcmp(what, benches[i].name) == 0) return benches[i].run(&o);

@@ -52,6 +52,7 @@ static attn_status keep_weights(bench_setting *s) {
 static attn_status prepare(bench_setting *s) {
     const bench_problem *p = s->p;
     const int64_t kv_heads = s->args.k.shape[1];
+    attn_results_init(&s->results);
     s->results.lse = bench_tensor(s, ATTN_F64, p->heads, p->n, 1);
     s->results.dout = bench_tensor(s, p->dtype, p->heads, p->n, p->d);
     attn_gradients_init(&s->gradients);

@@ -19,13 +19,14 @@ attn_tensor bench_tensor(bench_setting *s, attn_dtype dtype, int64_t heads, int6
     return attn_tensor_bhsd(data, dtype, 1, heads, n, d);
 }
 
-static attn_status set_mask(bench_setting *s) {
+static attn_status set_pattern(bench_setting *s) {
     const bench_problem *p = s->p;
     if (!p->pattern) return ATTN_OK;
     const attn_status status =
-        p->pattern[0] == 'l' ? attn_pattern_longformer(p->n, 256, 64, &s->mask, &s->error)
-                             : attn_pattern_bigbird(p->n, 64, 3, 2, 3, 1, &s->mask, &s->error);
-    s->args.pattern = s->mask;
+        p->pattern[0] == 'l'
+            ? attn_pattern_longformer(p->n, 256, 64, NULL, &s->pattern, &s->error)
+            : attn_pattern_bigbird(p->n, 64, 3, 2, 3, 1, NULL, &s->pattern, &s->error);
+    s->args.pattern = s->pattern;
     return status;
 }
 
@@ -47,7 +48,7 @@ static attn_status set_up(bench_setting *s, const bench_problem *p, const bench_
         s->args.causal = 1;
         s->args.window_left = p->window;
     }
-    return set_mask(s);
+    return set_pattern(s);
 }
 
 static attn_status check_memory(const bench_setting *s) {
@@ -59,7 +60,7 @@ static attn_status check_memory(const bench_setting *s) {
 static void tear_down(bench_setting *s) {
     for (int i = 0; i < s->n_blocks; i++) attni_memory_free(s->block[i]);
     for (int i = 0; i < 2; i++) free(s->dense[i]);
-    attn_pattern_destroy(s->mask);
+    attn_pattern_destroy(s->pattern);
     attn_ctx_destroy(s->ctx);
 }
 
@@ -111,7 +112,7 @@ static void add_row(const bench_setting *s, double flops, const bench_times *tim
 static int measure(const bench_kind *kind, const bench_problem *p, bench_table *table) {
     const bench_options *o = table->options;
     bench_setting s;
-    attn_cost_info cost = {0};
+    attn_cost_info cost = {.struct_size = sizeof cost};
     bench_times times[BENCH_CONTENDERS] = {{0}};
     bench_progress(o, p->name);
     attn_status status = set_up(&s, p, o);

@@ -28,7 +28,7 @@ typedef struct bench_setting {
     attn_tensor out;
     attn_results results;     /* backward only */
     attn_gradients gradients; /* backward only */
-    attn_pattern *mask;
+    attn_pattern *pattern;
     void *block[BENCH_MAX_BLOCKS];
     int n_blocks;
     float *dense[2]; /* (n, n) of the peer */

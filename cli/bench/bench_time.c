@@ -14,7 +14,7 @@ static double thread_clock(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static double peak[ATTN_ISA_COUNT][2];
+static double peak[ATTNI_ISA_COUNT][2];
 
 void bench_probe(attn_isa isa, bool f64) {
     const attni_kernels *kernels = attni_kernels_get(isa, f64);

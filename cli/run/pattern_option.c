@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.c - --pattern: names with numbers, joined by + (union) and & (intersection, binds
- * tighter), with ! (complement) and parentheses. A recursive-descent parser that makes masks as
+ * tighter), with ! (complement) and parentheses. A recursive-descent parser that makes patterns as
  * it goes.
  *     sum = product { "+" product }    product = part { "&" part }
  *     part = "!" part | "(" sum ")" | name [ ":" number { "," number } ]
@@ -27,7 +27,7 @@ const char pattern_help[] =
 enum {
     MAX_NUMBERS = 5,
     MAX_DEPTH = 32,
-    MAX_ROWS = 1 << 24,     /* what a mask may take: 24 bytes a row ... */
+    MAX_ROWS = 1 << 24,     /* what a pattern may take: 24 bytes a row ... */
     MAX_INTERVALS = 1 << 27 /* ... and 16 bytes an interval */
 };
 
@@ -38,7 +38,7 @@ typedef struct parser {
     int depth;
 } parser;
 
-typedef attn_status maker(const pattern_shape *s, const int64_t *number, attn_pattern **mask,
+typedef attn_status maker(const pattern_shape *s, const int64_t *number, attn_pattern **pattern,
                           attn_error *err);
 
 static attn_status check_offset(const pattern_shape *s, attn_error *err) {
@@ -48,30 +48,30 @@ static attn_status check_offset(const pattern_shape *s, attn_error *err) {
                       "for all; give one --offset N");
 }
 
-static attn_status make_causal(const pattern_shape *s, const int64_t *number, attn_pattern **mask,
-                               attn_error *err) {
+static attn_status make_causal(const pattern_shape *s, const int64_t *number,
+                               attn_pattern **pattern, attn_error *err) {
     (void)number;
     ATTN_TRY(check_offset(s, err));
-    return attn_pattern_causal(s->n_q, s->n_k, s->offset, mask, err);
+    return attn_pattern_causal(s->n_q, s->n_k, s->offset, NULL, pattern, err);
 }
 
-static attn_status make_window(const pattern_shape *s, const int64_t *number, attn_pattern **mask,
-                               attn_error *err) {
+static attn_status make_window(const pattern_shape *s, const int64_t *number,
+                               attn_pattern **pattern, attn_error *err) {
     ATTN_TRY(check_offset(s, err));
-    return attn_pattern_window(s->n_q, s->n_k, s->offset, number[0], number[1], mask, err);
+    return attn_pattern_window(s->n_q, s->n_k, s->offset, number[0], number[1], NULL, pattern, err);
 }
 
-static attn_status make_prefix(const pattern_shape *s, const int64_t *number, attn_pattern **mask,
-                               attn_error *err) {
-    return attn_pattern_prefix(s->n_q, s->n_k, number[0], mask, err);
+static attn_status make_prefix(const pattern_shape *s, const int64_t *number,
+                               attn_pattern **pattern, attn_error *err) {
+    return attn_pattern_prefix(s->n_q, s->n_k, number[0], NULL, pattern, err);
 }
 
-static attn_status make_global(const pattern_shape *s, const int64_t *number, attn_pattern **mask,
-                               attn_error *err) {
-    return attn_pattern_global(s->n_q, s->n_k, number[0], mask, err);
+static attn_status make_global(const pattern_shape *s, const int64_t *number,
+                               attn_pattern **pattern, attn_error *err) {
+    return attn_pattern_global(s->n_q, s->n_k, number[0], NULL, pattern, err);
 }
 
-/* Refuses a mask of so many key ranges per row that it would not fit in memory. */
+/* Refuses a pattern of so many key ranges per row that it would not fit in memory. */
 static attn_status check_size(const pattern_shape *s, int64_t per_row, attn_error *err) {
     if (s->n_q == 0 || per_row <= MAX_INTERVALS / s->n_q) return ATTN_OK;
     return attni_fail(err, ATTN_E_VALUE,
@@ -80,22 +80,22 @@ static attn_status check_size(const pattern_shape *s, int64_t per_row, attn_erro
                       (long long)per_row, (long long)s->n_q, MAX_INTERVALS);
 }
 
-static attn_status make_strided(const pattern_shape *s, const int64_t *number, attn_pattern **mask,
-                                attn_error *err) {
+static attn_status make_strided(const pattern_shape *s, const int64_t *number,
+                                attn_pattern **pattern, attn_error *err) {
     ATTN_TRY(check_offset(s, err));
     if (number[0] > 1) ATTN_TRY(check_size(s, s->n_k / number[0], err));
-    return attn_pattern_strided(s->n_q, s->n_k, s->offset, number[0], mask, err);
+    return attn_pattern_strided(s->n_q, s->n_k, s->offset, number[0], NULL, pattern, err);
 }
 
 static int64_t most_blocks(const pattern_shape *s, int64_t block, int64_t count) {
     return block < 1 ? 0 : attni_min(count, s->n_k / block);
 }
 
-static attn_status make_random(const pattern_shape *s, const int64_t *number, attn_pattern **mask,
-                               attn_error *err) {
+static attn_status make_random(const pattern_shape *s, const int64_t *number,
+                               attn_pattern **pattern, attn_error *err) {
     ATTN_TRY(check_size(s, most_blocks(s, number[0], number[1]), err));
     return attn_pattern_random_blocks(s->n_q, s->n_k, number[0], number[1], (uint64_t)number[2],
-                                      mask, err);
+                                      NULL, pattern, err);
 }
 
 static attn_status check_square(const pattern_shape *s, const char *name, attn_error *err) {
@@ -105,17 +105,17 @@ static attn_status check_square(const pattern_shape *s, const char *name, attn_e
 }
 
 static attn_status make_longformer(const pattern_shape *s, const int64_t *number,
-                                   attn_pattern **mask, attn_error *err) {
+                                   attn_pattern **pattern, attn_error *err) {
     ATTN_TRY(check_square(s, "longformer", err));
-    return attn_pattern_longformer(s->n_q, number[0], number[1], mask, err);
+    return attn_pattern_longformer(s->n_q, number[0], number[1], NULL, pattern, err);
 }
 
-static attn_status make_bigbird(const pattern_shape *s, const int64_t *number, attn_pattern **mask,
-                                attn_error *err) {
+static attn_status make_bigbird(const pattern_shape *s, const int64_t *number,
+                                attn_pattern **pattern, attn_error *err) {
     ATTN_TRY(check_square(s, "bigbird", err));
     ATTN_TRY(check_size(s, most_blocks(s, number[0], number[3]), err));
     return attn_pattern_bigbird(s->n_q, number[0], number[1], number[2], number[3],
-                                (uint64_t)number[4], mask, err);
+                                (uint64_t)number[4], NULL, pattern, err);
 }
 
 static const struct {
@@ -153,7 +153,7 @@ static attn_status unknown_part(const parser *p, const char *name) {
 }
 
 /* name [ ":" numbers ] */
-static attn_status parse_name(parser *p, attn_pattern **mask) {
+static attn_status parse_name(parser *p, attn_pattern **pattern) {
     char name[24], digits[120] = "";
     const size_t length = strspn(p->at, "abcdefghijklmnopqrstuvwxyz");
     snprintf(name, sizeof name, "%.*s", (int)attni_min((int64_t)length, 23), p->at);
@@ -172,88 +172,88 @@ static attn_status parse_name(parser *p, attn_pattern **mask) {
     if (n < parts[which].least || n > parts[which].most)
         return attni_fail(p->err, ATTN_E_VALUE, "pattern: '%s%s%s', expected %s", name,
                           *digits ? ":" : "", digits, parts[which].form);
-    return parts[which].make(p->shape, number, mask, p->err);
+    return parts[which].make(p->shape, number, pattern, p->err);
 }
 
-static attn_status parse_sum(parser *p, attn_pattern **mask);
+static attn_status parse_sum(parser *p, attn_pattern **pattern);
 
-static attn_status parse_complement(parser *p, attn_pattern **mask);
+static attn_status parse_complement(parser *p, attn_pattern **pattern);
 
-static attn_status parse_group(parser *p, attn_pattern **mask) {
+static attn_status parse_group(parser *p, attn_pattern **pattern) {
     p->at++;
-    ATTN_TRY(parse_sum(p, mask));
+    ATTN_TRY(parse_sum(p, pattern));
     if (*p->at == ')') {
         p->at++;
         return ATTN_OK;
     }
-    attn_pattern_destroy(*mask);
-    *mask = NULL;
+    attn_pattern_destroy(*pattern);
+    *pattern = NULL;
     return attni_fail(p->err, ATTN_E_VALUE, "pattern: ')' missing at character %d of \"%.60s\"",
                       (int)(p->at - p->text) + 1, p->text);
 }
 
-static attn_status parse_part(parser *p, attn_pattern **mask) {
+static attn_status parse_part(parser *p, attn_pattern **pattern) {
     if (p->depth == MAX_DEPTH)
         return attni_fail(p->err, ATTN_E_VALUE, "pattern: nested deeper than %d", MAX_DEPTH);
     p->depth++;
-    const attn_status status = *p->at == '!'   ? parse_complement(p, mask)
-                               : *p->at == '(' ? parse_group(p, mask)
-                                               : parse_name(p, mask);
+    const attn_status status = *p->at == '!'   ? parse_complement(p, pattern)
+                               : *p->at == '(' ? parse_group(p, pattern)
+                                               : parse_name(p, pattern);
     p->depth--;
     return status;
 }
 
-static attn_status parse_complement(parser *p, attn_pattern **mask) {
+static attn_status parse_complement(parser *p, attn_pattern **pattern) {
     attn_pattern *inner = NULL;
     p->at++;
     ATTN_TRY(parse_part(p, &inner));
-    const attn_status status = attn_pattern_complement(inner, mask, p->err);
+    const attn_status status = attn_pattern_complement(inner, NULL, pattern, p->err);
     attn_pattern_destroy(inner);
     return status;
 }
 
-typedef attn_status parse_fn(parser *p, attn_pattern **mask);
-typedef attn_status join_fn(const attn_pattern *a, const attn_pattern *b, attn_pattern **mask,
-                            attn_error *err);
+typedef attn_status parse_fn(parser *p, attn_pattern **pattern);
+typedef attn_status join_fn(const attn_pattern *a, const attn_pattern *b, const attn_alloc *alloc,
+                            attn_pattern **pattern, attn_error *err);
 
 /* operand { sign operand }, joined from the left. */
 static attn_status parse_joined(parser *p, char sign, parse_fn *operand, join_fn *join,
-                                attn_pattern **mask) {
+                                attn_pattern **pattern) {
     attn_pattern *left = NULL;
     ATTN_TRY(operand(p, &left));
     while (*p->at == sign) {
         attn_pattern *right = NULL, *both = NULL;
         p->at++;
         attn_status status = operand(p, &right);
-        if (status == ATTN_OK) status = join(left, right, &both, p->err);
+        if (status == ATTN_OK) status = join(left, right, NULL, &both, p->err);
         attn_pattern_destroy(left);
         attn_pattern_destroy(right);
         if (status != ATTN_OK) return status;
         left = both;
     }
-    *mask = left;
+    *pattern = left;
     return ATTN_OK;
 }
 
-static attn_status parse_product(parser *p, attn_pattern **mask) {
-    return parse_joined(p, '&', parse_part, attn_pattern_intersect, mask);
+static attn_status parse_product(parser *p, attn_pattern **pattern) {
+    return parse_joined(p, '&', parse_part, attn_pattern_intersect, pattern);
 }
 
-static attn_status parse_sum(parser *p, attn_pattern **mask) {
-    return parse_joined(p, '+', parse_product, attn_pattern_union, mask);
+static attn_status parse_sum(parser *p, attn_pattern **pattern) {
+    return parse_joined(p, '+', parse_product, attn_pattern_union, pattern);
 }
 
-attn_status pattern_build(const char *text, const pattern_shape *shape, attn_pattern **mask,
+attn_status pattern_build(const char *text, const pattern_shape *shape, attn_pattern **pattern,
                           attn_error *err) {
     parser p = {.text = text, .at = text, .shape = shape, .err = err};
-    *mask = NULL;
+    *pattern = NULL;
     if (shape->n_q > MAX_ROWS || shape->n_k > MAX_ROWS)
         return attni_fail(err, ATTN_E_VALUE, "pattern: n_q = %lld, n_k = %lld, at most %d each",
                           (long long)shape->n_q, (long long)shape->n_k, MAX_ROWS);
-    ATTN_TRY(parse_sum(&p, mask));
+    ATTN_TRY(parse_sum(&p, pattern));
     if (*p.at == 0) return ATTN_OK;
-    attn_pattern_destroy(*mask);
-    *mask = NULL;
+    attn_pattern_destroy(*pattern);
+    *pattern = NULL;
     return attni_fail(err, ATTN_E_VALUE,
                       "pattern: '%c' at character %d of \"%.60s\" not understood",
                       isprint((unsigned char)*p.at) ? *p.at : '?', (int)(p.at - text) + 1, text);

@@ -15,9 +15,9 @@ typedef struct pattern_shape {
         one_offset; /* false: sequences differ in it, so only patterns that ignore it are allowed */
 } pattern_shape;
 
-/* Gives the mask that text describes; destroy with attn_pattern_destroy(). Errors: VALUE when text
- * is not understood, SHAPE when a square pattern meets n_q != n_k, those of attn_pattern_*(). */
-attn_status pattern_build(const char *text, const pattern_shape *shape, attn_pattern **mask,
+/* Gives the pattern that text describes; destroy with attn_pattern_destroy(). Errors: VALUE when text is
+ * not understood, SHAPE when a square pattern meets n_q != n_k, those of attn_pattern_*(). */
+attn_status pattern_build(const char *text, const pattern_shape *shape, attn_pattern **pattern,
                           attn_error *err);
 
 /* The grammar, for help texts. */

@@ -18,13 +18,9 @@ static int make_context(run_job *job) {
     attn_error error = {""};
     attn_ctx_options_init(&wish);
     wish.threads = (int)job->o->threads; /* 0 = one per CPU */
-    if (job->o->isa) {
-        wish.isa = cli_isa_named(job->o->isa);
-        if (wish.isa == ATTN_ISA_COUNT) {
-            out_error("run", "--isa %s: no such instruction set; `attn info` lists them",
-                      job->o->isa);
-            return CLI_USAGE;
-        }
+    if (job->o->isa && !cli_isa_named(job->o->isa, &wish.isa)) {
+        out_error("run", "--isa %s: no such instruction set; `attn info` lists them", job->o->isa);
+        return CLI_USAGE;
     }
     const attn_status status = attn_ctx_create(&wish, &job->ctx, &error);
     return status == ATTN_OK ? CLI_OK : run_library_error(job, status, &error);
@@ -168,6 +164,7 @@ int run_compute(run_job *job) {
     attn_error error = {""};
     int code = make_context(job);
     if (code != CLI_OK) return code;
+    attn_cost_info_init(&job->cost);
     const attn_status status = attn_cost(job->ctx, &job->args, &job->cost, &error);
     if (status != ATTN_OK) return run_library_error(job, status, &error);
     if (job->o->explain) code = explain(job);

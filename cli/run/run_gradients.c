@@ -130,10 +130,10 @@ static attn_status backward_sliced(run_job *job, const slice *whole, attn_error 
 int run_gradients(run_job *job) {
     attn_error error = {""};
     if (!run_wants_gradients(job->o)) return CLI_OK;
-    const slice whole = {
-        .args = job->args,
-        .from = {job->view[VIEW_OUT].tensor, job->view[VIEW_LSE].tensor, job->dout},
-        .to = gradients_of(job)};
+    const slice whole = {.args = job->args,
+                         .from = {sizeof(attn_results), job->view[VIEW_OUT].tensor,
+                                  job->view[VIEW_LSE].tensor, job->dout},
+                         .to = gradients_of(job)};
     const double begin = out_clock();
     const attn_status status = can_slice(job) && run_worth_progress(job, job->cost.flops_backward)
                                    ? backward_sliced(job, &whole, &error)

@@ -53,7 +53,7 @@ int cli_main(int argc, char **argv);
 /* The exit code that goes with a status of the library. */
 int cli_code_of(attn_status status);
 
-/* The instruction set of that name, ATTN_ISA_COUNT if there is none. */
-attn_isa cli_isa_named(const char *name);
+/* The instruction set of that name; false if there is none. */
+bool cli_isa_named(const char *name, attn_isa *isa);
 
 #endif

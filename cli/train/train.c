@@ -113,8 +113,8 @@ static const cli_spec spec = {
 
 lab_trainer_options train_wish(const train_options *o, const lab_task *task) {
     lab_trainer_options wish = lab_trainer_defaults(task);
-    attn_cpu cpu;
-    attn_cpu_info(&cpu);
+    attn_cpu cpu = {.struct_size = sizeof cpu};
+    attn_cpu_info(&cpu, NULL);
     if (o->layers) wish.layers = o->layers;
     if (o->heads) wish.heads = o->heads;
     if (o->d) wish.d = o->d;

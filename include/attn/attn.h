@@ -29,6 +29,16 @@
  *  caller destroys). Threads: one call per context at a time; different contexts are independent;
  *  patterns and input tensors are only read.
  *
+ *  Versions. A struct that may grow begins with struct_size, which attn_x_init() sets to the size
+ *  that the caller was compiled with. The library accepts every size it has shipped since 0.2.0,
+ *  uses the defaults for fields the caller does not have, and never writes beyond that size; a
+ *  larger struct, from a newer header, gives ATTN_E_STRUCT. Structs without struct_size never
+ *  change. Enums only grow at their end. While the major version is 0, a new minor version may be
+ *  incompatible; the name of the shared library then changes (libattn.so.0.2).
+ *
+ *  NULL. A required pointer that is NULL gives ATTN_E_NULL where a function returns a status.
+ *  Functions without a status do nothing, or return the value documented for NULL.
+ *
  *  Contents:  1 status    2 tensors   3 the question (attn_args)   4 context   5 forward
  *             6 backward  7 inspect   8 patterns 9 merging partial results
  *             10 planning and cost    11 trust: oracle and self-test   12 small helpers */
@@ -43,18 +53,32 @@
 extern "C" {
 #endif
 
-#if defined(ATTN_BUILD_SHARED) && (defined(__GNUC__) || defined(__clang__))
+/* Define ATTN_STATIC when you link the static library (the CMake target attn::static does): its
+ * functions are then not re-exported by a shared object that contains it, and on Windows they are
+ * not looked for in a DLL. ATTN_BUILDING_SHARED is for the build of the library only. */
+#if defined(ATTN_STATIC)
+#define ATTN_API
+#elif defined(_WIN32) && defined(ATTN_BUILDING_SHARED)
+#define ATTN_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define ATTN_API __declspec(dllimport)
+#elif defined(__GNUC__) || defined(__clang__)
 #define ATTN_API __attribute__((visibility("default")))
 #else
 #define ATTN_API
 #endif
 
 #define ATTN_VERSION_MAJOR 0
-#define ATTN_VERSION_MINOR 1
+#define ATTN_VERSION_MINOR 2
 #define ATTN_VERSION_PATCH 0
+/** One number to compare: 200 for 0.2.0, 10203 for 1.2.3. */
+#define ATTN_VERSION_NUMBER                                                                        \
+    (ATTN_VERSION_MAJOR * 10000 + ATTN_VERSION_MINOR * 100 + ATTN_VERSION_PATCH)
 
-/** "0.1.0". */
+/** The version of the library in use, as text ("0.2.0") and as a number to compare with the
+ *  ATTN_VERSION_NUMBER of the header a program was compiled with. */
 ATTN_API const char *attn_version(void);
+ATTN_API int attn_version_number(void);
 
 /* ------------------------------------------------------------------------------------- 1 status */
 
@@ -76,11 +100,8 @@ ATTN_API const char *attn_version(void);
     X(ATTN_E_SELFTEST, "self-test found a wrong result")                                           \
     X(ATTN_E_ABORTED, "stopped by the abort callback")
 
-typedef enum attn_status {
-#define X(name, text) name,
-    ATTN_STATUS_LIST(X)
-#undef X
-} attn_status;
+#define ATTN_STATUS_ENUMERATOR(name, text) name,
+typedef enum attn_status { ATTN_STATUS_LIST(ATTN_STATUS_ENUMERATOR) } attn_status;
 
 /** The fixed text of a status ("shape mismatch"); never NULL, also for unknown values. */
 ATTN_API const char *attn_strerror(attn_status status);
@@ -111,8 +132,16 @@ ATTN_API const char *attn_dtype_name(attn_dtype dtype);
 
 /** A view of memory that somebody else owns: four dimensions, strides counted in elements. The last
  *  dimension must be contiguous (stride 1) where a function reads or writes vectors; the other
- *  strides are free (0 repeats an input, negative walks backwards). data == NULL means "absent"
- *  where a tensor is optional. Inputs are never written through. */
+ *  strides are free (0 repeats an input, negative walks backwards). Inputs are never written
+ *  through.
+ *
+ *  An optional tensor is absent when data is NULL and the shape has no elements, as the init
+ *  functions leave it. An optional input that has elements but no data (mask, bias) is refused by
+ *  the functions that read it, and an output without data is not wanted.
+ *
+ *  Functions that only count (attn_forward_workspace(), attn_backward_workspace(),
+ *  attn_saved_size(), attn_cost(), attn_plan_explain()) need no data: every tensor with elements
+ *  counts as given, with the validation of the call itself in all other respects. */
 typedef struct attn_tensor {
     void *data;
     attn_dtype dtype;
@@ -207,31 +236,41 @@ typedef struct attn_args {
 } attn_args;
 
 #define ATTN_SCALE_AUTO          (-HUGE_VAL)
-#define ATTN_OFFSET_TOP_LEFT     ((int64_t)0)
+#define ATTN_OFFSET_TOP_LEFT     INT64_C(0)
 #define ATTN_OFFSET_BOTTOM_RIGHT INT64_MIN
 
-/** All fields to the defaults named above; q, k, v absent. */
-ATTN_API void attn_args_init(attn_args *args);
+/** Sets all fields to the defaults named above; q, k, v are absent. Every attn_x_init() passes the
+ *  size of the caller's struct to its attn_x_init_sized(), which writes no further; programs in
+ *  other languages call the latter. */
+ATTN_API void attn_args_init_sized(attn_args *args, size_t size);
+static inline void attn_args_init(attn_args *args) {
+    attn_args_init_sized(args, sizeof(attn_args));
+}
 
 /* ------------------------------------------------------------------------------------ 4 context */
 
 /** Instruction sets, as clusters. AUTO takes the best that the machine and the build have. */
 typedef enum attn_isa {
     ATTN_ISA_AUTO,
-    ATTN_ISA_SCALAR,  /* plain C, everywhere */
-    ATTN_ISA_SSE2,    /* x86-64 baseline */
-    ATTN_ISA_AVX2,    /* AVX2 + FMA + F16C: Intel since 2013, AMD since 2015 */
-    ATTN_ISA_AVX512,  /* AVX-512 F, BW, DQ, VL */
-    ATTN_ISA_NEON,    /* aarch64 */
-    ATTN_ISA_SIMD128, /* wasm32 */
-    ATTN_ISA_COUNT
+    ATTN_ISA_SCALAR, /* plain C, everywhere */
+    ATTN_ISA_SSE2,   /* x86-64 baseline */
+    ATTN_ISA_AVX2,   /* AVX2 + FMA + F16C: Intel since 2013, AMD since 2015 */
+    ATTN_ISA_AVX512, /* AVX-512 F, BW, DQ, VL */
+    ATTN_ISA_NEON,   /* aarch64 */
+    ATTN_ISA_SIMD128 /* wasm32 */
 } attn_isa;
 
 /** "scalar", "sse2", "avx2", ...; "?" for an unknown value. */
 ATTN_API const char *attn_isa_name(attn_isa isa);
+/** The number of values this library knows: each attn_isa from 0 to this minus one has a name. */
+ATTN_API int attn_isa_count(void);
+/** 1 if this library contains code for the instruction set, else 0 (also AUTO and unknown). */
+ATTN_API int attn_isa_built(attn_isa isa);
+/** 1 if it is built in and runs on this machine, else 0. */
+ATTN_API int attn_isa_usable(attn_isa isa);
 
-/** Memory callbacks. alloc returns memory aligned to at least `align` (a power of two) or NULL;
- *  free takes what alloc gave. */
+/** Memory callbacks. alloc returns `size` > 0 bytes aligned to at least `align` (a power of two) or
+ *  NULL; free takes what alloc returned. */
 typedef struct attn_alloc {
     void *(*alloc)(void *user, size_t size, size_t align);
     void (*free)(void *user, void *ptr);
@@ -252,7 +291,9 @@ typedef struct attn_ctx_options {
     attn_isa isa;         /* default AUTO; the environment's ATTN_ISA=name steps AUTO down */
     int pin;              /* non-zero: pin each own worker to one CPU; default 0 */
     attn_alloc alloc;     /* default: malloc and free */
-    attn_pool pool;       /* default: own threads; give run() to use yours */
+    attn_pool pool;       /* default: own threads. Set run() to use yours, and threads to the number
+                             of its workers (2 or more, or 0 = one per CPU): it is called whenever
+                             a call has work for more than one. With threads = 1 it is refused */
 
     /* Ends attn_forward(), attn_backward() and attn_inspect() early: they call abort(abort_user)
      * again and again, and when it returns non-zero they return ATTN_E_ABORTED. Outputs are then
@@ -265,8 +306,11 @@ typedef struct attn_ctx_options {
     void *abort_user;
 } attn_ctx_options;
 
-/** All fields to the defaults named above. */
-ATTN_API void attn_ctx_options_init(attn_ctx_options *options);
+/** Sets all fields to the defaults named above. */
+ATTN_API void attn_ctx_options_init_sized(attn_ctx_options *options, size_t size);
+static inline void attn_ctx_options_init(attn_ctx_options *options) {
+    attn_ctx_options_init_sized(options, sizeof(attn_ctx_options));
+}
 
 typedef struct attn_ctx attn_ctx;
 
@@ -287,22 +331,25 @@ ATTN_API void attn_ctx_destroy(attn_ctx *ctx);
 /** Frees the scratch, which only grows otherwise; the next call allocates what it needs. Workers
  *  stay: they sleep. NULL is allowed. */
 ATTN_API void attn_ctx_trim(attn_ctx *ctx);
-/** The instruction set in use. */
+/** The instruction set in use; ATTN_ISA_AUTO for NULL. */
 ATTN_API attn_isa attn_ctx_isa(const attn_ctx *ctx);
-/** Workers per call. */
+/** Workers per call; 0 for NULL. */
 ATTN_API int attn_ctx_threads(const attn_ctx *ctx);
 
 typedef struct attn_cpu {
-    attn_isa best;                  /* what AUTO takes */
-    uint8_t usable[ATTN_ISA_COUNT]; /* usable[isa] != 0: built in and runs on this machine */
-    uint8_t built[ATTN_ISA_COUNT];  /* built[isa] != 0: in this library */
-    int cpus;                       /* CPUs this process may keep busy: those it may run on, or
-                                       fewer under a CPU quota (Linux control groups) */
-    char name[64];                  /* "AMD EPYC ...", "" where unknown */
+    uint32_t struct_size; /* set by attn_cpu_init() */
+    attn_isa best;        /* what AUTO chooses; attn_isa_usable() tells about the others */
+    int cpus;             /* CPUs this process may keep busy: those it may run on, or fewer under
+                             a CPU quota (Linux control groups) */
+    char name[64];        /* "AMD EPYC ...", "" where unknown */
 } attn_cpu;
 
-/** What this machine offers and this library can use. Cannot fail. */
-ATTN_API void attn_cpu_info(attn_cpu *info);
+/** Sets all fields to 0. */
+ATTN_API void attn_cpu_init_sized(attn_cpu *info, size_t size);
+static inline void attn_cpu_init(attn_cpu *info) { attn_cpu_init_sized(info, sizeof(attn_cpu)); }
+
+/** Describes the machine. Call attn_cpu_init() on info first. Errors: NULL, STRUCT. */
+ATTN_API attn_status attn_cpu_info(attn_cpu *info, attn_error *err);
 
 /* ------------------------------------------------------------------------------------ 5 forward */
 
@@ -338,16 +385,26 @@ typedef struct attn_gradients {
     double *dscale;       /* one number: d loss / d scale, also when scale was ATTN_SCALE_AUTO */
 } attn_gradients;
 
-/** All outputs absent. */
-ATTN_API void attn_gradients_init(attn_gradients *gradients);
+/** Sets all outputs to absent. */
+ATTN_API void attn_gradients_init_sized(attn_gradients *gradients, size_t size);
+static inline void attn_gradients_init(attn_gradients *gradients) {
+    attn_gradients_init_sized(gradients, sizeof(attn_gradients));
+}
 
-/** What forward computed and what the loss says about it. */
+/** The results of attn_forward() and the gradient of the loss with respect to them. */
 typedef struct attn_results {
-    attn_tensor out;  /* (B, H, n_q, d_v) of attn_forward() with the same arguments */
-    attn_tensor lse;  /* (B, H, n_q, 1) of the same call; f64 keeps f32 gradients exact when scores
-                         are large (f32 rounds a log-sum-exp of 1e4 by 5e-4) */
+    uint32_t struct_size; /* set by attn_results_init(), or by you: sizeof(attn_results) */
+    attn_tensor out;      /* (B, H, n_q, d_v) of attn_forward() with the same arguments */
+    attn_tensor lse;      /* (B, H, n_q, 1) of the same call; f64 keeps f32 gradients exact when
+                             scores are large (f32 rounds a log-sum-exp of 1e4 by 5e-4) */
     attn_tensor dout; /* (B, H, n_q, d_v) gradient of the loss with respect to out, dtype of q */
 } attn_results;
+
+/** Sets all tensors to absent. */
+ATTN_API void attn_results_init_sized(attn_results *results, size_t size);
+static inline void attn_results_init(attn_results *results) {
+    attn_results_init_sized(results, sizeof(attn_results));
+}
 
 /** attn_backward(): the gradients of a loss with respect to the inputs of attn_forward(), through
  *  every option of attn_args. Weights are recomputed from lse tile by tile: O(n) memory. Rows and
@@ -393,8 +450,11 @@ typedef struct attn_inspection {
     attn_tensor received;   /* (B, H, 1, n_k) column sums: what each key gets from all rows */
 } attn_inspection;
 
-/** All outputs absent. */
-ATTN_API void attn_inspection_init(attn_inspection *what);
+/** Sets all outputs to absent. */
+ATTN_API void attn_inspection_init_sized(attn_inspection *what, size_t size);
+static inline void attn_inspection_init(attn_inspection *what) {
+    attn_inspection_init_sized(what, sizeof(attn_inspection));
+}
 
 /** attn_inspect(): computes the requested views of the weights row by row in double precision.
  *  Only raw, capped, biased and weights are n_q x n_k; the others need O(n) memory. Borrows
@@ -406,63 +466,75 @@ ATTN_API attn_status attn_inspect(attn_ctx *ctx, const attn_args *args, const at
 /* ----------------------------------------------------------------------------------- 8 patterns */
 
 /** A pattern is an immutable set of visible (query, key) pairs, n_q x n_k, kept as sorted key
- *  intervals per row, so that a masked tile costs nothing. All functions below give a new pattern
- *  (destroy with attn_pattern_destroy()), borrow their arguments, and on failure set *pattern to
- *  NULL. Memory: 16 bytes per interval and 8 per row, from malloc. Errors: NULL, VALUE (message
- *  names the argument), SHAPE (operands differ), OVERFLOW, MEMORY. */
+ *  intervals per row, so that a masked tile costs nothing. Every constructor below gives a new
+ *  pattern (free it with attn_pattern_destroy()), borrows its arguments, and on failure sets
+ *  *pattern to NULL. Memory: 16 bytes per interval and 8 per row, from alloc, which the pattern
+ *  keeps until it is destroyed; alloc may be NULL (malloc). Errors: NULL, VALUE (the message names
+ *  the argument), SHAPE (operands differ), OVERFLOW, MEMORY. */
 
 /** j <= i + offset; offset as in attn_args (ATTN_OFFSET_BOTTOM_RIGHT allowed). */
 ATTN_API attn_status attn_pattern_causal(int64_t n_q, int64_t n_k, int64_t offset,
-                                         attn_pattern **pattern, attn_error *err);
+                                         const attn_alloc *alloc, attn_pattern **pattern,
+                                         attn_error *err);
 /** i + offset - left <= j <= i + offset + right; -1 = open. */
 ATTN_API attn_status attn_pattern_window(int64_t n_q, int64_t n_k, int64_t offset, int64_t left,
-                                         int64_t right, attn_pattern **pattern, attn_error *err);
+                                         int64_t right, const attn_alloc *alloc,
+                                         attn_pattern **pattern, attn_error *err);
 /** j < prefix, for every row (a prefix LM is the union with causal). */
 ATTN_API attn_status attn_pattern_prefix(int64_t n_q, int64_t n_k, int64_t prefix,
-                                         attn_pattern **pattern, attn_error *err);
+                                         const attn_alloc *alloc, attn_pattern **pattern,
+                                         attn_error *err);
 /** doc_q[i] == doc_k[j]: block-diagonal documents. doc_q (n_q), doc_k (n_k), any numbering, need
  *  not be sorted. */
 ATTN_API attn_status attn_pattern_document(int64_t n_q, int64_t n_k, const int64_t *doc_q,
-                                           const int64_t *doc_k, attn_pattern **pattern,
-                                           attn_error *err);
+                                           const int64_t *doc_k, const attn_alloc *alloc,
+                                           attn_pattern **pattern, attn_error *err);
 /** i < tokens or j < tokens: the first tokens see everything and are seen by everything. */
 ATTN_API attn_status attn_pattern_global(int64_t n_q, int64_t n_k, int64_t tokens,
-                                         attn_pattern **pattern, attn_error *err);
+                                         const attn_alloc *alloc, attn_pattern **pattern,
+                                         attn_error *err);
 /** (i + offset - j) is a multiple of step (step >= 1). */
 ATTN_API attn_status attn_pattern_strided(int64_t n_q, int64_t n_k, int64_t offset, int64_t step,
-                                          attn_pattern **pattern, attn_error *err);
+                                          const attn_alloc *alloc, attn_pattern **pattern,
+                                          attn_error *err);
 /** Rows and keys in blocks of `block`; each block of rows sees `count` distinct key blocks drawn by
  *  a seeded generator (all of them if there are not more). Same seed, same pattern, everywhere. */
 ATTN_API attn_status attn_pattern_random_blocks(int64_t n_q, int64_t n_k, int64_t block,
                                                 int64_t count, uint64_t seed,
-                                                attn_pattern **pattern, attn_error *err);
+                                                const attn_alloc *alloc, attn_pattern **pattern,
+                                                attn_error *err);
 /** allow (n_q, n_k) bytes, row-major, non-zero = visible. */
 ATTN_API attn_status attn_pattern_dense(int64_t n_q, int64_t n_k, const uint8_t *allow,
-                                        attn_pattern **pattern, attn_error *err);
+                                        const attn_alloc *alloc, attn_pattern **pattern,
+                                        attn_error *err);
 /** Compressed sparse rows: row i sees col[row_ptr[i]] .. col[row_ptr[i+1]-1]. Columns of a row
  *  strictly ascending. */
 ATTN_API attn_status attn_pattern_from_csr(int64_t n_q, int64_t n_k, const int64_t *row_ptr,
-                                           const int64_t *col, attn_pattern **pattern,
-                                           attn_error *err);
+                                           const int64_t *col, const attn_alloc *alloc,
+                                           attn_pattern **pattern, attn_error *err);
 
-/** Visible in both, in either, in not. */
+/** Visible in both; visible in either; not visible. */
 ATTN_API attn_status attn_pattern_intersect(const attn_pattern *a, const attn_pattern *b,
-                                            attn_pattern **pattern, attn_error *err);
+                                            const attn_alloc *alloc, attn_pattern **pattern,
+                                            attn_error *err);
 ATTN_API attn_status attn_pattern_union(const attn_pattern *a, const attn_pattern *b,
-                                        attn_pattern **pattern, attn_error *err);
-ATTN_API attn_status attn_pattern_complement(const attn_pattern *a, attn_pattern **pattern,
-                                             attn_error *err);
+                                        const attn_alloc *alloc, attn_pattern **pattern,
+                                        attn_error *err);
+ATTN_API attn_status attn_pattern_complement(const attn_pattern *a, const attn_alloc *alloc,
+                                             attn_pattern **pattern, attn_error *err);
 
 /** Longformer: a window of `side` keys on each side, and the first `global` tokens see and are seen
  *  by all. */
 ATTN_API attn_status attn_pattern_longformer(int64_t n, int64_t side, int64_t global,
-                                             attn_pattern **pattern, attn_error *err);
+                                             const attn_alloc *alloc, attn_pattern **pattern,
+                                             attn_error *err);
 /** BigBird in blocks: a band of `window` blocks (odd, or 0 for none) around the own block, `global`
  *  first blocks that see and are seen by all, `random` random key blocks per block of rows. */
 ATTN_API attn_status attn_pattern_bigbird(int64_t n, int64_t block, int64_t window, int64_t global,
-                                          int64_t random, uint64_t seed, attn_pattern **pattern,
-                                          attn_error *err);
+                                          int64_t random, uint64_t seed, const attn_alloc *alloc,
+                                          attn_pattern **pattern, attn_error *err);
 
+/** Frees a pattern. NULL is allowed. The functions below return 0 for NULL. */
 ATTN_API void attn_pattern_destroy(attn_pattern *pattern);
 ATTN_API int64_t attn_pattern_rows(const attn_pattern *pattern);
 ATTN_API int64_t attn_pattern_keys(const attn_pattern *pattern);
@@ -479,9 +551,16 @@ ATTN_API attn_status attn_pattern_to_csr(const attn_pattern *pattern, int64_t *r
 /* -------------------------------------------------------------------- 9 merging partial results */
 
 typedef struct attn_partial {
-    attn_tensor out; /* (B, H, n_q, d_v) attention over some of the keys */
-    attn_tensor lse; /* (B, H, n_q, 1) with its log-sum-exp */
+    uint32_t struct_size; /* set by attn_partial_init(), or by you: sizeof(attn_partial) */
+    attn_tensor out;      /* (B, H, n_q, d_v) attention over some of the keys */
+    attn_tensor lse;      /* (B, H, n_q, 1) with its log-sum-exp */
 } attn_partial;
+
+/** Sets both tensors to absent. */
+ATTN_API void attn_partial_init_sized(attn_partial *partial, size_t size);
+static inline void attn_partial_init(attn_partial *partial) {
+    attn_partial_init_sized(partial, sizeof(attn_partial));
+}
 
 /** attn_merge(): attention over the union of two disjoint key sets, from the two partial results;
  *  exact up to rounding. All three agree in shape and dtype; result may be a or b itself (same data
@@ -499,6 +578,7 @@ ATTN_API attn_status attn_plan_explain(attn_ctx *ctx, const attn_args *args, cha
                                        size_t size, size_t *needed, attn_error *err);
 
 typedef struct attn_cost_info {
+    uint32_t struct_size;  /* set by attn_cost_info_init() */
     double pairs;          /* (query, key) pairs in all heads */
     double visible_pairs;  /* those that are not masked (bias of -inf counted) */
     double flops;          /* of forward: 2 (d_k + d_v) per visible pair */
@@ -508,9 +588,14 @@ typedef struct attn_cost_info {
     double bytes_scratch;  /* what attn_forward() takes beyond inputs and outputs */
 } attn_cost_info;
 
-/** attn_cost(): counts, exactly, without computing. Data pointers of q, k, v may be NULL; shapes
- *  and masks must be valid. Errors: as attn_forward(). Cost: O(n_q) per sequence, O(n_q n_k) with a
- *  dense mask or bias. */
+/** Sets all counts to 0. */
+ATTN_API void attn_cost_info_init_sized(attn_cost_info *cost, size_t size);
+static inline void attn_cost_info_init(attn_cost_info *cost) {
+    attn_cost_info_init_sized(cost, sizeof(attn_cost_info));
+}
+
+/** attn_cost(): counts, exactly, without computing. Call attn_cost_info_init() on cost first.
+ *  Needs no data; a mask or bias without data hides nothing. Errors: as attn_forward(). Cost: O(n_q) per sequence, O(n_q n_k) with a dense mask or bias. */
 ATTN_API attn_status attn_cost(attn_ctx *ctx, const attn_args *args, attn_cost_info *cost,
                                attn_error *err);
 

@@ -108,7 +108,8 @@ attn_status lab_head_gradient(attn_ctx *ctx, const lab_head *head, const double 
         args.bias = matrix(bias, n_q, n_k);
         gradients.dbias = matrix(gradient->dscores, n_q, n_k);
     }
-    const attn_results results = {.out = matrix(out, n_q, head->d_v),
+    const attn_results results = {.struct_size = sizeof(attn_results),
+                                  .out = matrix(out, n_q, head->d_v),
                                   .lse = matrix(lse, n_q, 1),
                                   .dout = matrix(dout, n_q, head->d_v)};
     attn_status status = attn_forward(ctx, &args, &results.out, &results.lse, err);

@@ -96,7 +96,8 @@ static attn_args args_of(const task *t) {
 }
 
 static attn_results results_of(const task *t) {
-    return (attn_results){.out = rows_of(t->out, 1, VALUE),
+    return (attn_results){.struct_size = sizeof(attn_results),
+                          .out = rows_of(t->out, 1, VALUE),
                           .lse = attn_tensor_bhsd(t->lse, ATTN_F64, BATCH, 1, 1, 1),
                           .dout = rows_of(t->dout, 1, VALUE)};
 }

@@ -15,13 +15,14 @@ attn_status lab_work(attn_ctx *ctx, const lab_work_shape *shape, attn_cost_info 
     attn_args args;
     attn_args_init(&args);
     args.q = args.k = args.v = absent(shape->heads, shape->n, shape->d);
+    attn_cost_info_init(cost);
     return attn_cost(ctx, &args, cost, err);
 }
 
 attn_status lab_gpt3_flops(attn_ctx *ctx, double flops[LAB_GPT3_READINGS], attn_error *err) {
     static const lab_work_shape shape[] = {{16384, 128, 96}, {16384, 64, 8}, {2048, 128, 96}};
     for (int i = 0; i < 3; i++) {
-        attn_cost_info cost;
+        attn_cost_info cost = {.struct_size = sizeof cost};
         ATTN_TRY(lab_work(ctx, &shape[i], &cost, err));
         flops[i] = 96 * cost.flops;
     }
@@ -37,22 +38,22 @@ bool lab_gpt3_reading(const double flops[LAB_GPT3_READINGS], double stated) {
     return false;
 }
 
-/* Pairs of a mask, which is destroyed. */
-static double count_pairs(attn_pattern *mask) {
-    const double pairs = (double)attn_pattern_count(mask);
-    attn_pattern_destroy(mask);
+/* Pairs of a pattern, which is destroyed. */
+static double count_pairs(attn_pattern *pattern) {
+    const double pairs = (double)attn_pattern_count(pattern);
+    attn_pattern_destroy(pattern);
     return pairs;
 }
 
 attn_status lab_longformer_count(int64_t n, lab_longformer_pairs *pairs, attn_error *err) {
     enum { SIDE = 256, GLOBAL = 64 };
-    attn_pattern *mask;
-    ATTN_TRY(attn_pattern_longformer(n, SIDE, GLOBAL, &mask, err));
-    pairs->visible = count_pairs(mask);
-    ATTN_TRY(attn_pattern_window(n, n, 0, SIDE, SIDE, &mask, err));
-    pairs->parts = count_pairs(mask);
-    ATTN_TRY(attn_pattern_global(n, n, GLOBAL, &mask, err));
-    pairs->parts += count_pairs(mask);
+    attn_pattern *pattern;
+    ATTN_TRY(attn_pattern_longformer(n, SIDE, GLOBAL, NULL, &pattern, err));
+    pairs->visible = count_pairs(pattern);
+    ATTN_TRY(attn_pattern_window(n, n, 0, SIDE, SIDE, NULL, &pattern, err));
+    pairs->parts = count_pairs(pattern);
+    ATTN_TRY(attn_pattern_global(n, n, GLOBAL, NULL, &pattern, err));
+    pairs->parts += count_pairs(pattern);
     return ATTN_OK;
 }
 
@@ -68,7 +69,7 @@ double lab_rnn_multiplies(int64_t n, int64_t d) {
 attn_status lab_linformer_check(attn_ctx *ctx, lab_linformer_shapes *shapes, attn_error *err) {
     enum { N = 512, K = 256, D = 64 };
     attn_args args;
-    attn_cost_info cost;
+    attn_cost_info cost = {.struct_size = sizeof cost};
     const int64_t e_columns = K, k_rows = N;
     shapes->product_fits = e_columns == k_rows;
     attn_args_init(&args);

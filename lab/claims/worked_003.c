@@ -129,19 +129,19 @@ static attn_status deviations_256(attn_ctx *ctx, int row, double *value, attn_er
 static attn_status mask_of_three(const lab_settings *settings, const lab_claim *claim,
                                  lab_outcome *outcome, attn_error *err) {
     (void)settings;
-    attn_pattern *mask;
+    attn_pattern *causal;
     int zeros_below = 0, zeros_above = 0;
-    ATTN_TRY(attn_pattern_causal(3, 3, ATTN_OFFSET_TOP_LEFT, &mask, err));
+    ATTN_TRY(attn_pattern_causal(3, 3, ATTN_OFFSET_TOP_LEFT, NULL, &causal, err));
     for (int64_t i = 0; i < 3; i++) {
         for (int64_t j = 0; j < 3; j++) {
-            const int visible = attn_pattern_at(mask, i, j); /* adds 0; otherwise -inf */
+            const int visible = attn_pattern_at(causal, i, j); /* adds 0; otherwise -inf */
             if (j <= i)
                 zeros_below += visible;
             else
                 zeros_above += visible;
         }
     }
-    attn_pattern_destroy(mask);
+    attn_pattern_destroy(causal);
     lab_say(outcome->computed, "0 in %d of 6 cells on or below the diagonal, -inf in %d of 3 above",
             zeros_below, 3 - zeros_above);
     const bool pattern = zeros_below == 6 && zeros_above == 0;

@@ -101,7 +101,8 @@ static attn_status pass_tiled(holder *h, attn_error *err) {
     args.q = matrix(h, Q);
     args.k = matrix(h, K);
     args.v = matrix(h, V);
-    attn_results results = {.out = matrix(h, OUT), .dout = matrix(h, DOUT)};
+    attn_results results = {
+        .struct_size = sizeof(attn_results), .out = matrix(h, OUT), .dout = matrix(h, DOUT)};
     attn_gradients gradients;
     attn_gradients_init(&gradients);
     gradients.dq = matrix(h, DQ);
@@ -192,7 +193,7 @@ static attn_status count_cache(attn_ctx *ctx, lab_table *cache, size_t row, attn
         args.q = attn_tensor_bhsd(NULL, ATTN_F16, 1, H, 1, HEAD_SIZE);
         args.k = attn_tensor_bhsd(NULL, ATTN_F16, 1, kv_heads[g], n, HEAD_SIZE);
         args.v = args.k;
-        attn_cost_info cost;
+        attn_cost_info cost = {.struct_size = sizeof cost};
         ATTN_TRY(attn_cost(ctx, &args, &cost, err));
         const size_t query_and_out = 2 * H * HEAD_SIZE * attn_dtype_size(ATTN_F16);
         cell[1 + g] = mib(cost.bytes_io - (double)query_and_out);

@@ -106,8 +106,10 @@ static attn_status backward(attn_ctx *ctx, const trial *t, size_t side, attn_err
     const lab_head head = head_of(t, side);
     attn_args args;
     lab_head_args(&head, &args);
-    const attn_results results = {
-        .out = matrix(t->out, t->d), .lse = matrix(t->lse, 1), .dout = matrix(t->dout, t->d)};
+    const attn_results results = {.struct_size = sizeof(attn_results),
+                                  .out = matrix(t->out, t->d),
+                                  .lse = matrix(t->lse, 1),
+                                  .dout = matrix(t->dout, t->d)};
     ATTN_TRY(attn_forward(ctx, &args, &results.out, &results.lse, err));
     attn_gradients gradients;
     attn_gradients_init(&gradients);

@@ -32,7 +32,7 @@ static attn_args problem(int64_t n, void *const data[3]) {
 }
 
 static attn_status model_row(attn_ctx *ctx, int64_t n, double *row, attn_error *err) {
-    attn_cost_info cost;
+    attn_cost_info cost = {.struct_size = sizeof cost};
     const attn_args args = problem(n, (void *const[3]){NULL});
     ATTN_TRY(attn_cost(ctx, &args, &cost, err));
     row[N] = (double)n;

@@ -40,7 +40,7 @@ static attn_status count_row(attn_ctx *ctx, int64_t n, double *row, attn_error *
     attn_args args;
     attn_args_init(&args);
     args.q = args.k = args.v = attn_tensor_bhsd(NULL, ATTN_F32, 1, 1, n, D_K);
-    attn_cost_info cost;
+    attn_cost_info cost = {.struct_size = sizeof cost};
     ATTN_TRY(attn_cost(ctx, &args, &cost, err));
     row[N] = (double)n;
     row[PROJECTIONS] = (double)(4 * 2 * n * D_MODEL * D_K); /* Q, K, V, O; 2 per multiply-add */

@@ -144,9 +144,9 @@ static void set_bias(attention *a) {
 static attn_status set_pattern(attention *a, attn_error *err) {
     const int64_t rows = most_rows(&a->f), keys = most_keys(&a->f);
     attn_pattern *band = NULL, *strided = NULL;
-    attn_status status = attn_pattern_window(rows, keys, 0, 1, 0, &band, err);
-    if (status == ATTN_OK) status = attn_pattern_strided(rows, keys, 0, 3, &strided, err);
-    if (status == ATTN_OK) status = attn_pattern_union(band, strided, &a->pattern, err);
+    attn_status status = attn_pattern_window(rows, keys, 0, 1, 0, NULL, &band, err);
+    if (status == ATTN_OK) status = attn_pattern_strided(rows, keys, 0, 3, NULL, &strided, err);
+    if (status == ATTN_OK) status = attn_pattern_union(band, strided, NULL, &a->pattern, err);
     attn_pattern_destroy(band);
     attn_pattern_destroy(strided);
     a->args.pattern = a->pattern;
@@ -204,7 +204,7 @@ static attn_status forward(void *arg, attn_error *err) {
 static attn_status backward(attention *a, attn_error *err) {
     attn_ctx *ctx = a->session->ctx;
     const attn_tensor dout = tensor_of(a, a->problem.dout, a->f.H, a->f.n_q, a->f.d_v);
-    const attn_results results = {a->out, a->lse, dout};
+    const attn_results results = {sizeof(attn_results), a->out, a->lse, dout};
     ATTN_TRY(attn_forward(ctx, &a->args, &a->out, &a->lse, err));
     return attn_backward(ctx, &a->args, &results, &a->gradients, err);
 }

@@ -327,9 +327,9 @@ static void put_fact(const book *b, plot_rect *left, const char *name, const cha
 }
 
 static void put_machine(const book *b, plot_rect *left) {
-    attn_cpu cpu;
+    attn_cpu cpu = {.struct_size = sizeof cpu};
     char text[400];
-    attn_cpu_info(&cpu);
+    attn_cpu_info(&cpu, NULL);
     snprintf(text, sizeof text, "%s, instruction set %s, %d threads",
              cpu.name[0] ? cpu.name : "unknown CPU", attn_isa_name(cpu.best), b->options->threads);
     put_fact(b, left, "Machine", text);

@@ -273,7 +273,7 @@ static attn_status attend(attn_ctx *ctx, lab_steps *s, attn_error *err) {
     ATTN_TRY(attn_inspect(ctx, &args, &what, err));
     const attn_tensor out = view(s, LAB_OUTPUT);
     ATTN_TRY(attn_forward(ctx, &args, &out, NULL, err));
-    attn_cost_info cost;
+    attn_cost_info cost = {.struct_size = sizeof cost};
     ATTN_TRY(attn_cost(ctx, &args, &cost, err));
     s->step[LAB_SCORES].flops = 2 * (double)s->d_k * cost.pairs;
     s->step[LAB_SCALED].flops = s->scale == 1 ? 0 : cost.pairs;

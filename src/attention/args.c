@@ -4,19 +4,11 @@
 #include "attention/args.h"
 
 #include "attention/pattern.h"
+#include "attention/structs.h"
 
 #include <inttypes.h>
 
 #define FLOATS (1u << ATTN_F32 | 1u << ATTN_F64 | 1u << ATTN_F16 | 1u << ATTN_BF16)
-
-void attn_args_init(attn_args *args) {
-    memset(args, 0, sizeof *args);
-    args->struct_size = sizeof *args;
-    args->scale = ATTN_SCALE_AUTO;
-    args->temperature = 1;
-    args->offset = ATTN_OFFSET_BOTTOM_RIGHT;
-    args->window_left = args->window_right = -1;
-}
 
 static attn_status check_dim(const char *name, const attn_tensor *t, int k, int64_t expected,
                              const char *why, attn_error *err) {
@@ -203,12 +195,12 @@ static attn_status check_broadcast(const char *name, const attn_tensor *t, int k
 /* mask and bias: (sequences|1, H|1, rows|1, m <= keys); packed sequences index them locally, so
  * longer is fine there. */
 static attn_status check_score_tensor(const attn_args *a, const char *name, const attn_tensor *t,
-                                      unsigned dtypes, attn_error *err) {
-    if (!t->data) return ATTN_OK;
+                                      unsigned dtypes, bool need_data, attn_error *err) {
+    if (!attni_tensor_is_given(t)) return ATTN_OK;
     int64_t rows, keys;
     attni_sequence_longest(a, &rows, &keys);
     const bool packed = a->cu_q != NULL;
-    ATTN_TRY(attni_check_tensor(name, t, dtypes, true, err));
+    ATTN_TRY(attni_check_tensor(name, t, dtypes, need_data, err));
     ATTN_TRY(check_broadcast(name, t, 0, attni_sequence_count(a), false, err));
     ATTN_TRY(check_broadcast(name, t, 1, a->q.shape[1], false, err));
     ATTN_TRY(check_broadcast(name, t, 2, rows, packed, err));
@@ -238,28 +230,34 @@ static attn_status check_pattern(const attn_args *a, attn_error *err) {
 
 /* ------------------------------------------------------------------------------ all */
 
-attn_status attni_args_check_shapes(const attn_args *args, bool need_data, attn_args *full,
-                                    attn_error *err) {
-    if (!args) return attni_fail(err, ATTN_E_NULL, "args: NULL, expected a filled attn_args");
-    if (args->struct_size != sizeof *args) {
-        return attni_fail(err, ATTN_E_STRUCT,
-                          "args: struct_size is %u, expected %zu; call attn_args_init() first",
-                          args->struct_size, sizeof *args);
-    }
-    ATTN_TRY(check_qkv(args, need_data, err));
-    ATTN_TRY(check_numbers(args, err));
-    ATTN_TRY(check_per_head(args, err));
-    ATTN_TRY(check_sequences(args, err));
-    ATTN_TRY(check_score_tensor(args, "mask", &args->mask, 1u << ATTN_BOOL, err));
-    ATTN_TRY(check_score_tensor(args, "bias", &args->bias, FLOATS, err));
-    ATTN_TRY(check_pattern(args, err));
-    *full = *args;
+static attn_status check_args(const attn_args *args, bool need_data, attn_args *full,
+                              attn_error *err) {
+    ATTN_TRY(attni_struct_read(&attni_struct_args, "args", args, full, err));
+    ATTN_TRY(check_qkv(full, need_data, err));
+    ATTN_TRY(check_numbers(full, err));
+    ATTN_TRY(check_per_head(full, err));
+    ATTN_TRY(check_sequences(full, err));
+    ATTN_TRY(check_score_tensor(full, "mask", &full->mask, 1u << ATTN_BOOL, need_data, err));
+    ATTN_TRY(check_score_tensor(full, "bias", &full->bias, FLOATS, need_data, err));
+    ATTN_TRY(check_pattern(full, err));
     if (full->scale == ATTN_SCALE_AUTO) full->scale = 1 / sqrt((double)full->q.shape[3]);
     return ATTN_OK;
 }
 
 attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error *err) {
-    return attni_args_check_shapes(args, true, full, err);
+    return check_args(args, true, full, err);
+}
+
+/* Plans ask for data only to see whether a tensor is there, so any address will do. */
+static void assume_data(attn_tensor *t) {
+    if (!t->data && attni_tensor_is_given(t)) t->data = t;
+}
+
+attn_status attni_args_check_shapes(const attn_args *args, attn_args *full, attn_error *err) {
+    ATTN_TRY(check_args(args, false, full, err));
+    assume_data(&full->mask);
+    assume_data(&full->bias);
+    return ATTN_OK;
 }
 
 /* A result must not overlap an input. */
@@ -282,7 +280,7 @@ static attn_status check_apart(const attn_args *a, const char *name, const attn_
 attn_status attni_check_result(const attn_args *a, const char *name, const attn_tensor *t,
                                const int64_t shape[4], unsigned dtypes, bool row_contiguous,
                                attn_error *err) {
-    ATTN_TRY(attni_check_tensor(name, t, dtypes, true, err));
+    ATTN_TRY(attni_check_tensor(name, t, dtypes, false, err));
     for (int k = 0; k < 4; k++) ATTN_TRY(check_dim(name, t, k, shape[k], "from q, k, v", err));
     if (row_contiguous) ATTN_TRY(attni_check_row_contiguous(name, t, err));
     if (attni_tensor_is_empty(t)) return ATTN_OK;
@@ -300,6 +298,8 @@ attn_status attni_output_check(const attn_args *a, const attn_tensor *out, const
     const unsigned also = allow_f64 ? 1u << ATTN_F64 : 0;
     const int64_t out_shape[4] = {a->q.shape[0], a->q.shape[1], a->q.shape[2], a->v.shape[3]};
     ATTN_TRY(attni_check_result(a, "out", out, out_shape, 1u << a->q.dtype | also, true, err));
+    if (!out->data && !attni_tensor_is_empty(out))
+        return attni_fail(err, ATTN_E_NULL, "out: data is NULL for a tensor with elements");
     if (!lse || !lse->data) return ATTN_OK;
     const int64_t lse_shape[4] = {a->q.shape[0], a->q.shape[1], a->q.shape[2], 1};
     ATTN_TRY(attni_check_result(a, "lse", lse, lse_shape, lse_dtypes(a) | also, true, err));
@@ -343,11 +343,6 @@ attn_status attni_check_spaces(const attn_args *a, const attn_tensor *const *ten
 
 /* ------------------------------------------------------------------------- gradients */
 
-void attn_gradients_init(attn_gradients *g) {
-    memset(g, 0, sizeof *g);
-    g->struct_size = sizeof *g;
-}
-
 static attn_status check_given(const char *name, const attn_tensor *t, const int64_t shape[4],
                                unsigned dtypes, attn_error *err) {
     ATTN_TRY(attni_check_tensor(name, t, dtypes, true, err));
@@ -355,9 +350,9 @@ static attn_status check_given(const char *name, const attn_tensor *t, const int
     return attni_check_row_contiguous(name, t, err);
 }
 
-attn_status attni_results_check(const attn_args *a, const attn_results *r, bool all,
-                                attn_error *err) {
-    if (!r) return attni_fail(err, ATTN_E_NULL, "results: NULL, expected out, lse and dout");
+attn_status attni_results_check(const attn_args *a, const attn_results *given, bool all,
+                                attn_results *r, attn_error *err) {
+    ATTN_TRY(attni_struct_read(&attni_struct_results, "results", given, r, err));
     const int64_t B = a->q.shape[0], H = a->q.shape[1], n_q = a->q.shape[2];
     const int64_t out[4] = {B, H, n_q, a->v.shape[3]}, lse[4] = {B, H, n_q, 1};
     ATTN_TRY(check_given("dout", &r->dout, out, 1u << a->q.dtype, err));
@@ -374,28 +369,25 @@ typedef struct named_gradient {
     bool rows; /* must have contiguous rows and distinct elements */
 } named_gradient;
 
-static attn_status check_gradient(const attn_args *a, const named_gradient *g, attn_error *err) {
-    if (!g->t->data) return ATTN_OK;
+static attn_status check_gradient(const attn_args *a, const named_gradient *g, bool need_data,
+                                  attn_error *err) {
+    if (need_data ? !g->t->data : !attni_tensor_is_given(g->t)) return ATTN_OK;
     if (g->rows) {
         return attni_check_result(a, g->name, g->t, g->like->shape, g->dtypes, true, err);
     }
     if (!g->like->data) {
         return attni_fail(err, ATTN_E_NULL, "%s: given, but args->bias is absent", g->name);
     }
-    ATTN_TRY(attni_check_tensor(g->name, g->t, g->dtypes, true, err));
+    ATTN_TRY(attni_check_tensor(g->name, g->t, g->dtypes, false, err));
     for (int k = 0; k < 4; k++)
         ATTN_TRY(check_dim(g->name, g->t, k, g->like->shape[k], "the shape of bias", err));
     return check_apart(a, g->name, g->t, err);
 }
 
-attn_status attni_gradients_check(const attn_args *a, const attn_results *r,
-                                  const attn_gradients *g, bool allow_f64, attn_error *err) {
-    if (!g) return attni_fail(err, ATTN_E_NULL, "gradients: NULL, expected where to write");
-    if (g->struct_size != sizeof *g) {
-        return attni_fail(err, ATTN_E_STRUCT,
-                          "gradients: struct_size is %u, expected %zu; call attn_gradients_init()",
-                          g->struct_size, sizeof *g);
-    }
+/* need_data: a gradient without data is not wanted. */
+static attn_status check_gradients(const attn_args *a, const attn_results *r,
+                                   const attn_gradients *g, bool need_data, bool allow_f64,
+                                   attn_error *err) {
     const unsigned same = 1u << a->q.dtype | (allow_f64 ? 1u << ATTN_F64 : 0),
                    reals = 1u << ATTN_F32 | 1u << ATTN_F64;
     const named_gradient all[4] = {{"dq", &g->dq, &a->q, same, true},
@@ -405,7 +397,7 @@ attn_status attni_gradients_check(const attn_args *a, const attn_results *r,
     const attn_tensor *const given[3] = {&r->out, &r->lse, &r->dout};
     static const char *const given_names[3] = {"out", "lse", "dout"};
     for (int x = 0; x < 4; x++) {
-        ATTN_TRY(check_gradient(a, &all[x], err));
+        ATTN_TRY(check_gradient(a, &all[x], need_data, err));
         for (int y = 0; y < 3; y++) {
             if (!attni_tensors_overlap(all[x].t, given[y])) continue;
             return attni_fail(err, ATTN_E_OVERLAP, "%s: overlaps %s; give it memory of its own",
@@ -420,5 +412,24 @@ attn_status attni_gradients_check(const attn_args *a, const attn_results *r,
     if (g->dsinks && !a->sinks) {
         return attni_fail(err, ATTN_E_NULL, "dsinks: given, but args->sinks is NULL");
     }
+    return ATTN_OK;
+}
+
+attn_status attni_gradients_check(const attn_args *a, const attn_results *r,
+                                  const attn_gradients *given, bool allow_f64, attn_gradients *g,
+                                  attn_error *err) {
+    ATTN_TRY(attni_struct_read(&attni_struct_gradients, "gradients", given, g, err));
+    return check_gradients(a, r, g, true, allow_f64, err);
+}
+
+attn_status attni_gradients_check_shapes(const attn_args *a, const attn_gradients *given,
+                                         attn_gradients *g, attn_error *err) {
+    const attn_results none = {0};
+    ATTN_TRY(attni_struct_read(&attni_struct_gradients, "gradients", given, g, err));
+    ATTN_TRY(check_gradients(a, &none, g, false, false, err));
+    assume_data(&g->dq);
+    assume_data(&g->dk);
+    assume_data(&g->dv);
+    assume_data(&g->dbias);
     return ATTN_OK;
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* args.h - the door: everything a caller can get wrong is found here, once. Behind it, attn_args
- * are complete and true.
+/* args.h - validation: everything a caller can get wrong is found here, once. Past this point the
+ * arguments are complete and valid.
  * Tests: tests/attention/test_args_*.c */
 #ifndef ATTNI_ARGS_H
 #define ATTNI_ARGS_H
 
 #include "attention/tensor.h"
 
-/* Checks args and copies them to *full with defaults completed (scale filled in). need_data: q,
- * k, v must have data. */
-attn_status attni_args_check_shapes(const attn_args *args, bool need_data, attn_args *full,
-                                    attn_error *err);
+/* Checks args and copies them to *full with defaults completed (scale filled in). */
 attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error *err);
+/* The same for a function that only counts: tensors need no data. In *full a mask or bias without
+ * data is present (its data is not NULL, and must not be read). */
+attn_status attni_args_check_shapes(const attn_args *args, attn_args *full, attn_error *err);
 
 /* Checks out (B, H, n_q, d_v) and lse (B, H, n_q, 1) or NULL against checked arguments. */
 attn_status attni_output_check(const attn_args *full, const attn_tensor *out,
                                const attn_tensor *lse, bool allow_f64, attn_error *err);
 
 /* Checks an output that must have this shape, a dtype in the set of bits 1 << dtype, and not
- * overlap q, k, v, mask, bias. row_contiguous: the last dimension must have stride 1. */
+ * overlap q, k, v, mask, bias; it need not have data. row_contiguous: the last dimension must have stride 1. */
 attn_status attni_check_result(const attn_args *full, const char *name, const attn_tensor *t,
                                const int64_t shape[4], unsigned dtypes, bool row_contiguous,
                                attn_error *err);
@@ -30,13 +30,18 @@ attn_status attni_check_saved(const attn_args *full, size_t needed, attn_error *
 attn_status attni_check_spaces(const attn_args *full, const attn_tensor *const *tensors, size_t n,
                                attn_error *err);
 
-/* Checks dout, and with `all` also out and lse, against checked arguments. */
-attn_status attni_results_check(const attn_args *full, const attn_results *results, bool all,
-                                attn_error *err);
-/* Checks where gradients go; results are already checked or absent. allow_f64: dq, dk, dv may be
- * f64 whatever q is. */
+/* Checks dout, and with `all` also out and lse, against checked arguments; copies to *results. */
+attn_status attni_results_check(const attn_args *full, const attn_results *given, bool all,
+                                attn_results *results, attn_error *err);
+/* Checks where gradients go and copies that to *gradients; results are already checked. allow_f64:
+ * dq, dk, dv may be f64 whatever q is. */
 attn_status attni_gradients_check(const attn_args *full, const attn_results *results,
-                                  const attn_gradients *gradients, bool allow_f64, attn_error *err);
+                                  const attn_gradients *given, bool allow_f64,
+                                  attn_gradients *gradients, attn_error *err);
+/* The same for a function that only counts: a gradient with elements is wanted and needs no data,
+ * as in attni_args_check_shapes(). */
+attn_status attni_gradients_check_shapes(const attn_args *full, const attn_gradients *given,
+                                         attn_gradients *gradients, attn_error *err);
 
 /* One batch entry, or one packed sequence: the unit in which i and j are counted. */
 typedef struct attni_sequence {

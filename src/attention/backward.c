@@ -4,10 +4,9 @@
  * tests/golden/test_golden_gradients.c */
 #include "attention/backward_tasks.h"
 
-static attn_status prepare(attn_ctx *ctx, const attn_args *args, attn_args *full, attn_error *err) {
-    if (!ctx)
-        return attni_fail(err, ATTN_E_NULL, "ctx: NULL, expected a context from attn_ctx_create()");
-    return attni_args_check(args, full, err);
+static attn_status check_ctx(const attn_ctx *ctx, attn_error *err) {
+    if (ctx) return ATTN_OK;
+    return attni_fail(err, ATTN_E_NULL, "ctx: NULL, expected a context from attn_ctx_create()");
 }
 
 static attn_status choose_workspace(attn_ctx *ctx, attni_backward_job *job, attn_error *err) {
@@ -72,19 +71,19 @@ static void add_up(const attni_backward_job *job) {
 attn_status attn_backward(attn_ctx *ctx, const attn_args *args, const attn_results *results,
                           const attn_gradients *gradients, attn_error *err) {
     attn_args full;
+    attn_results from;
+    attn_gradients to;
     attni_backward_plan plan;
-    ATTN_TRY(prepare(ctx, args, &full, err));
-    ATTN_TRY(attni_results_check(&full, results, true, err));
-    ATTN_TRY(attni_gradients_check(&full, results, gradients, false, err));
-    ATTN_TRY(attni_backward_plan_make(ctx, &full, gradients, &plan, err));
+    ATTN_TRY(check_ctx(ctx, err));
+    ATTN_TRY(attni_args_check(args, &full, err));
+    ATTN_TRY(attni_results_check(&full, results, true, &from, err));
+    ATTN_TRY(attni_gradients_check(&full, &from, gradients, false, &to, err));
+    ATTN_TRY(attni_backward_plan_make(ctx, &full, &to, &plan, err));
     if (!plan.forward.kernels->backward)
         return attni_fail(err, ATTN_E_ISA, "backward: not in this build for %s; use f32",
                           attn_dtype_name(full.q.dtype));
-    attni_backward_job job = {.ctx = ctx,
-                              .plan = &plan,
-                              .results = results,
-                              .gradients = gradients,
-                              .dq_sums = gradients->dq};
+    attni_backward_job job = {
+        .ctx = ctx, .plan = &plan, .results = &from, .gradients = &to, .dq_sums = to.dq};
     ATTN_TRY(choose_workspace(ctx, &job, err));
     job.dq_lost = like_queries(&full, job.workspace + plan.dq_lost);
     if (plan.own_sums) job.dq_sums = like_queries(&full, job.workspace + plan.dq_sums);
@@ -98,12 +97,13 @@ attn_status attn_backward_workspace(attn_ctx *ctx, const attn_args *args,
                                     const attn_gradients *gradients, size_t *bytes,
                                     attn_error *err) {
     attn_args full;
+    attn_gradients wanted;
     attni_backward_plan plan;
-    const attn_results none = {0};
     if (!bytes) return attni_fail(err, ATTN_E_NULL, "bytes: NULL, expected where to put the size");
-    ATTN_TRY(prepare(ctx, args, &full, err));
-    ATTN_TRY(attni_gradients_check(&full, &none, gradients, false, err));
-    ATTN_TRY(attni_backward_plan_make(ctx, &full, gradients, &plan, err));
+    ATTN_TRY(check_ctx(ctx, err));
+    ATTN_TRY(attni_args_check_shapes(args, &full, err));
+    ATTN_TRY(attni_gradients_check_shapes(&full, gradients, &wanted, err));
+    ATTN_TRY(attni_backward_plan_make(ctx, &full, &wanted, &plan, err));
     *bytes = plan.workspace;
     return ATTN_OK;
 }

@@ -3,6 +3,7 @@
  * tests/attention/test_context.c */
 #include "attention/context.h"
 
+#include "attention/structs.h"
 #include "core/cpu.h"
 #include "core/os.h"
 
@@ -24,36 +25,22 @@ struct attn_ctx {
     atomic_flag asking;
 };
 
-static void *default_alloc(void *user, size_t size, size_t align) {
+void *attni_default_alloc(void *user, size_t size, size_t align) {
     (void)user;
     return attni_memory_alloc(size, align);
 }
 
-static void default_free(void *user, void *ptr) {
+void attni_default_free(void *user, void *ptr) {
     (void)user;
     attni_memory_free(ptr);
 }
 
-void attn_ctx_options_init(attn_ctx_options *options) {
-    memset(options, 0, sizeof *options);
-    options->struct_size = sizeof *options;
-    options->threads = 1;
-    options->isa = ATTN_ISA_AUTO;
-    options->alloc = (attn_alloc){.alloc = default_alloc, .free = default_free};
-}
-
 static attn_status check_options(const attn_ctx_options *o, attn_error *err) {
-    if (o->struct_size != sizeof *o) {
-        return attni_fail(
-            err, ATTN_E_STRUCT,
-            "options: struct_size is %u, expected %zu; call attn_ctx_options_init() first",
-            o->struct_size, sizeof *o);
-    }
     if (o->threads < 0 || o->threads > MAX_THREADS) {
         return attni_fail(err, ATTN_E_VALUE, "threads: %d, expected 1 .. %d, or 0 for one per CPU",
                           o->threads, MAX_THREADS);
     }
-    if ((unsigned)o->isa >= ATTN_ISA_COUNT) {
+    if ((unsigned)o->isa >= ATTNI_ISA_COUNT) {
         return attni_fail(err, ATTN_E_VALUE, "isa: %d is not an attn_isa", (int)o->isa);
     }
     if (!o->alloc.alloc || !o->alloc.free) {
@@ -61,11 +48,16 @@ static attn_status check_options(const attn_ctx_options *o, attn_error *err) {
                           "alloc: %s is NULL; give both callbacks or keep the defaults",
                           o->alloc.alloc ? "free" : "alloc");
     }
+    if (o->pool.run && o->threads == 1) {
+        return attni_fail(err, ATTN_E_VALUE,
+                          "threads: 1, but pool.run is given, which one worker would never call; "
+                          "set threads to the pool's workers (0 = one per CPU), or leave pool out");
+    }
     return ATTN_OK;
 }
 
 static attn_status isa_by_name(const char *name, attn_isa *isa, attn_error *err) {
-    for (int i = 0; i < ATTN_ISA_COUNT; i++) {
+    for (int i = 0; i < ATTNI_ISA_COUNT; i++) {
         if (strcmp(name, attn_isa_name((attn_isa)i)) == 0) {
             *isa = (attn_isa)i;
             return ATTN_OK;
@@ -94,9 +86,11 @@ static attn_status choose_kernels(attn_ctx *ctx, attn_isa isa, attn_error *err) 
 attn_status attn_ctx_create(const attn_ctx_options *options, attn_ctx **out, attn_error *err) {
     if (!out) return attni_fail(err, ATTN_E_NULL, "ctx: NULL, expected where to put the context");
     *out = NULL;
-    attn_ctx_options defaults;
-    attn_ctx_options_init(&defaults);
-    const attn_ctx_options *o = options ? options : &defaults;
+    attn_ctx_options full;
+    attn_ctx_options_init(&full);
+    if (options)
+        ATTN_TRY(attni_struct_read(&attni_struct_ctx_options, "options", options, &full, err));
+    const attn_ctx_options *o = &full;
     ATTN_TRY(check_options(o, err));
     attn_ctx *ctx = o->alloc.alloc(o->alloc.user, sizeof *ctx, SCRATCH_ALIGN);
     if (!ctx)
@@ -125,8 +119,8 @@ void attn_ctx_destroy(attn_ctx *ctx) {
     ctx->alloc.free(ctx->alloc.user, ctx);
 }
 
-attn_isa attn_ctx_isa(const attn_ctx *ctx) { return ctx->isa; }
-int attn_ctx_threads(const attn_ctx *ctx) { return attni_pool_threads(ctx->pool); }
+attn_isa attn_ctx_isa(const attn_ctx *ctx) { return ctx ? ctx->isa : ATTN_ISA_AUTO; }
+int attn_ctx_threads(const attn_ctx *ctx) { return ctx ? attni_pool_threads(ctx->pool) : 0; }
 const attni_kernels *attni_ctx_kernels(const attn_ctx *ctx, bool f64) { return ctx->kernels[f64]; }
 attni_pool *attni_ctx_pool(attn_ctx *ctx) { return ctx->pool; }
 
@@ -147,16 +141,16 @@ void *attni_ctx_scratch(attn_ctx *ctx, size_t bytes) {
     return larger;
 }
 
-void attn_cpu_info(attn_cpu *info) {
-    memset(info, 0, sizeof *info);
-    info->best = attni_kernels_best();
-    info->cpus = attni_cpu_count();
-    attni_cpu_name(info->name);
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
-        info->built[isa] = attni_kernels_built((attn_isa)isa);
-        info->usable[isa] = attni_kernels_get((attn_isa)isa, false) != NULL;
-    }
+attn_status attn_cpu_info(attn_cpu *info, attn_error *err) {
+    ATTN_TRY(attni_struct_check(&attni_struct_cpu, "info", info, err));
+    attn_cpu full = {.best = attni_kernels_best(), .cpus = attni_cpu_count()};
+    attni_cpu_name(full.name);
+    attni_struct_write(&full, info);
+    return ATTN_OK;
 }
+
+int attn_isa_built(attn_isa isa) { return attni_kernels_built(isa); }
+int attn_isa_usable(attn_isa isa) { return attni_kernels_get(isa, false) != NULL; }
 
 attn_status attni_ctx_workspace(attn_ctx *ctx, const attn_args *a, size_t needed, char **workspace,
                                 attn_error *err) {

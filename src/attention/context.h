@@ -6,6 +6,10 @@
 #include "core/pool.h"
 #include "kernels/kernels.h"
 
+/* The memory callbacks used where the caller gives none. */
+void *attni_default_alloc(void *user, size_t size, size_t align);
+void attni_default_free(void *user, void *ptr);
+
 /* Kernels for f64 or f32 arithmetic. */
 const attni_kernels *attni_ctx_kernels(const attn_ctx *ctx, bool f64);
 attni_pool *attni_ctx_pool(attn_ctx *ctx);

@@ -2,6 +2,7 @@
 /* cost.c - counts pairs, flops and bytes of a problem without computing it. Test:
  * tests/attention/test_cost.c */
 #include "attention/plan.h"
+#include "attention/structs.h"
 #include "attention/visible.h"
 
 /* Keys of the view that lane 0 sees and whose bias is above -inf. */
@@ -68,14 +69,16 @@ attn_status attn_cost(attn_ctx *ctx, const attn_args *args, attn_cost_info *cost
     attni_plan plan;
     if (!ctx)
         return attni_fail(err, ATTN_E_NULL, "ctx: NULL, expected a context from attn_ctx_create()");
-    if (!cost) return attni_fail(err, ATTN_E_NULL, "cost: NULL, expected where to put the counts");
-    ATTN_TRY(attni_args_check_shapes(args, false, &a, err));
+    ATTN_TRY(attni_struct_check(&attni_struct_cost_info, "cost", cost, err));
+    ATTN_TRY(attni_args_check_shapes(args, &a, err));
     ATTN_TRY(attni_plan_make(ctx, &a, &plan, err));
+    if (!args->mask.data) a.mask.data = NULL; /* what cannot be read hides nothing */
+    if (!args->bias.data) a.bias.data = NULL;
     const double d_k = (double)a.q.shape[3], d_v = (double)a.v.shape[3];
     const double size = (double)attn_dtype_size(a.q.dtype), pairs = count_pairs(&a),
                  visible = count_visible(&a);
     const int64_t out[4] = {a.q.shape[0], a.q.shape[1], a.q.shape[2], a.v.shape[3]};
-    *cost = (attn_cost_info){
+    const attn_cost_info full = {
         .pairs = pairs,
         .visible_pairs = visible,
         .flops = 2 * (d_k + d_v) * visible,
@@ -86,5 +89,6 @@ attn_status attn_cost(attn_ctx *ctx, const attn_args *args, attn_cost_info *cost
         .bytes_dense = pairs * (double)plan.real_size,
         .bytes_scratch = (double)plan.workspace,
     };
+    attni_struct_write(&full, cost);
     return ATTN_OK;
 }

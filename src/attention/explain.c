@@ -118,9 +118,10 @@ attn_status attn_plan_explain(attn_ctx *ctx, const attn_args *args, char *text, 
     if (!ctx)
         return attni_fail(err, ATTN_E_NULL, "ctx: NULL, expected a context from attn_ctx_create()");
     if (!text && size > 0) return attni_fail(err, ATTN_E_NULL, "text: NULL, but size is %zu", size);
-    ATTN_TRY(attni_args_check_shapes(args, false, &a, err));
+    ATTN_TRY(attni_args_check_shapes(args, &a, err));
     ATTN_TRY(attni_plan_make(ctx, &a, &plan, err));
     attn_cost_info cost;
+    attn_cost_info_init(&cost);
     ATTN_TRY(attn_cost(ctx, args, &cost, err));
     writer w = {.text = text, .size = size};
     say_problem(&w, &plan);

@@ -6,6 +6,7 @@
  * Tests: tests/attention/test_inspect.c */
 #include "attention/args.h"
 #include "attention/context.h"
+#include "attention/structs.h"
 #include "ref/reference.h"
 
 enum { ROWS_PER_TASK = 16 };
@@ -31,11 +32,6 @@ static bool is_any_wanted(const attn_inspection *what) {
         if (is_wanted(view_of(what, view))) return true;
     }
     return false;
-}
-
-void attn_inspection_init(attn_inspection *what) {
-    memset(what, 0, sizeof *what);
-    what->struct_size = sizeof *what;
 }
 
 /* The number of largest weights asked for, 0 if none. */
@@ -273,16 +269,11 @@ static attn_status run(job *w, attn_error *err) {
 attn_status attn_inspect(attn_ctx *ctx, const attn_args *args, const attn_inspection *what,
                          attn_error *err) {
     attn_args full;
+    attn_inspection views;
     if (!ctx) return attni_fail(err, ATTN_E_NULL, "ctx: NULL, use attn_ctx_create()");
-    if (!what) return attni_fail(err, ATTN_E_NULL, "what: NULL, use attn_inspection_init()");
-    if (what->struct_size != sizeof *what) {
-        return attni_fail(err, ATTN_E_STRUCT,
-                          "what: struct_size is %u, expected %zu; use "
-                          "attn_inspection_init()",
-                          what->struct_size, sizeof *what);
-    }
+    ATTN_TRY(attni_struct_read(&attni_struct_inspection, "what", what, &views, err));
     ATTN_TRY(attni_args_check(args, &full, err));
-    ATTN_TRY(check_views(&full, what, err));
-    job w = {.ctx = ctx, .a = &full, .what = what};
+    ATTN_TRY(check_views(&full, &views, err));
+    job w = {.ctx = ctx, .a = &full, .what = &views};
     return run(&w, err);
 }

@@ -3,6 +3,7 @@
  * No allocation.
  * Tests: tests/attention/test_merge.c */
 #include "attention/args.h"
+#include "attention/structs.h"
 #include "ref/reference.h"
 
 #include <stdio.h>
@@ -74,7 +75,6 @@ static attn_status check_overlap(const attn_partial *p, const char *owner,
 
 static attn_status check_merge(const attn_partial *const p[3], attn_error *err) {
     for (int n = 0; n < 3; n++) {
-        if (!p[n]) return attni_fail(err, ATTN_E_NULL, "%s: NULL, expected a partial", names[n]);
         ATTN_TRY(check_partial(p[n], names[n], err));
     }
     ATTN_TRY(attni_check_distinct("result.out", &p[2]->out, err));
@@ -129,9 +129,13 @@ static void merge_row(const attn_partial *const p[3], int64_t b, int64_t h, int6
 
 attn_status attn_merge(const attn_partial *a, const attn_partial *b, const attn_partial *result,
                        attn_error *err) {
-    const attn_partial *const p[3] = {a, b, result};
+    const attn_partial *const given[3] = {a, b, result};
+    attn_partial full[3];
+    for (int n = 0; n < 3; n++)
+        ATTN_TRY(attni_struct_read(&attni_struct_partial, names[n], given[n], &full[n], err));
+    const attn_partial *const p[3] = {&full[0], &full[1], &full[2]};
     ATTN_TRY(check_merge(p, err));
-    const int64_t *shape = result->out.shape;
+    const int64_t *shape = full[2].out.shape;
     for (int64_t batch = 0; batch < shape[0]; batch++) {
         for (int64_t h = 0; h < shape[1]; h++) {
             for (int64_t i = 0; i < shape[2]; i++) merge_row(p, batch, h, i);

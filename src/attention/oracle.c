@@ -177,13 +177,15 @@ static void backward_run(backward *w) {
 attn_status attn_reference_backward(const attn_args *args, const attn_results *results,
                                     const attn_gradients *gradients, attn_error *err) {
     attn_args full;
+    attn_results from;
+    attn_gradients to;
     ATTN_TRY(attni_args_check(args, &full, err));
-    ATTN_TRY(attni_results_check(&full, results, false, err));
-    ATTN_TRY(attni_gradients_check(&full, results, gradients, true, err));
+    ATTN_TRY(attni_results_check(&full, results, false, &from, err));
+    ATTN_TRY(attni_gradients_check(&full, &from, gradients, true, &to, err));
     backward w = {.a = &full,
-                  .dout = &results->dout,
-                  .wanted = gradients,
-                  .sums = {.dsinks = gradients->dsinks, .dscale = gradients->dscale}};
+                  .dout = &from.dout,
+                  .wanted = &to,
+                  .sums = {.dsinks = to.dsinks, .dscale = to.dscale}};
     double *memory = backward_alloc(&w);
     if (!memory) {
         return attni_fail(err, ATTN_E_MEMORY, "gradients of n_k=%lld keys in double",

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.c - life cycle, queries, set algebra and CSR form of patterns; the builder behind all of
- * them. Touches: malloc memory; this is the only pattern file that allocates. Cost: linear in
+ * them. Touches: memory of the pattern's allocator; this is the only pattern file that allocates. Cost: linear in
  * intervals, CSR linear in pairs.
  * Tests: tests/attention/test_pattern*.c */
 #include "attention/pattern.h"
 
+#include "attention/context.h"
+
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* ----------------------------------------------------------------------------------- memory */
 
@@ -36,28 +37,41 @@ static bool row_ptr_fits(int64_t n_q) {
     return n_q < INT64_MAX && bytes_of(n_q + 1, sizeof(int64_t), &bytes);
 }
 
-attn_status attni_pattern_alloc(int64_t n, size_t item, void **out, attn_error *err) {
+static const attn_alloc default_memory = {.alloc = attni_default_alloc, .free = attni_default_free};
+
+attn_status attni_pattern_alloc(const attn_alloc *alloc, int64_t n, size_t item, void **out,
+                                attn_error *err) {
+    const attn_alloc *from = alloc ? alloc : &default_memory;
     size_t bytes;
     if (!bytes_of(n, item, &bytes)) return fail_overflow(err, n, item);
-    *out = malloc(bytes > 0 ? bytes : 1);
+    *out = from->alloc(from->user, bytes > 0 ? bytes : 1, _Alignof(max_align_t));
     return *out ? ATTN_OK : fail_memory(err, bytes);
 }
 
-void attni_pattern_free(void *memory) { free(memory); }
+void attni_pattern_free(const attn_alloc *alloc, void *memory) {
+    const attn_alloc *from = alloc ? alloc : &default_memory;
+    if (memory) from->free(from->user, memory);
+}
 
 void attn_pattern_destroy(attn_pattern *pattern) {
     if (!pattern) return;
-    free(pattern->runs);
-    free(pattern->row_ptr);
-    free(pattern);
+    const attn_alloc alloc = pattern->alloc;
+    attni_pattern_free(&alloc, pattern->runs);
+    attni_pattern_free(&alloc, pattern->row_ptr);
+    attni_pattern_free(&alloc, pattern);
 }
 
 /* ---------------------------------------------------------------------------------- builder */
 
-attn_status attni_pattern_door(int64_t n_q, int64_t n_k, attn_pattern **pattern, attn_error *err) {
+attn_status attni_pattern_door(int64_t n_q, int64_t n_k, const attn_alloc *alloc,
+                               attn_pattern **pattern, attn_error *err) {
     if (!pattern)
         return attni_fail(err, ATTN_E_NULL, "pattern: NULL, expected a place for the result");
     *pattern = NULL;
+    if (alloc && (!alloc->alloc || !alloc->free))
+        return attni_fail(err, ATTN_E_NULL,
+                          "alloc: %s is NULL; give both callbacks, or no alloc for malloc",
+                          alloc->alloc ? "free" : "alloc");
     if (n_q < 0)
         return attni_fail(err, ATTN_E_VALUE, "n_q: value %" PRId64 ", expected 0 or more rows",
                           n_q);
@@ -68,36 +82,39 @@ attn_status attni_pattern_door(int64_t n_q, int64_t n_k, attn_pattern **pattern,
 }
 
 attn_status attni_pattern_begin(attni_pattern_builder *b, int64_t n_q, int64_t n_k,
-                                attn_error *err) {
+                                const attn_alloc *alloc, attn_error *err) {
     void *pattern = NULL, *row_ptr = NULL;
     if (!row_ptr_fits(n_q)) return fail_overflow(err, n_q, sizeof(int64_t));
-    ATTN_TRY(attni_pattern_alloc(n_q + 1, sizeof(int64_t), &row_ptr, err));
-    const attn_status status = attni_pattern_alloc(1, sizeof(attn_pattern), &pattern, err);
+    ATTN_TRY(attni_pattern_alloc(alloc, n_q + 1, sizeof(int64_t), &row_ptr, err));
+    const attn_status status = attni_pattern_alloc(alloc, 1, sizeof(attn_pattern), &pattern, err);
     if (status != ATTN_OK) {
-        free(row_ptr);
+        attni_pattern_free(alloc, row_ptr);
         return status;
     }
     *b = (attni_pattern_builder){.pattern = pattern, .status = ATTN_OK, .err = err};
-    *b->pattern = (attn_pattern){.n_q = n_q, .n_k = n_k, .row_ptr = row_ptr};
+    *b->pattern = (attn_pattern){
+        .n_q = n_q, .n_k = n_k, .row_ptr = row_ptr, .alloc = alloc ? *alloc : default_memory};
     b->pattern->row_ptr[0] = 0;
     return ATTN_OK;
 }
 
-static bool grow(attni_pattern_builder *b) {
-    const int64_t capacity = b->capacity < 16 ? 16 : 2 * b->capacity; /* bytes_of keeps it small */
-    size_t bytes;
-    if (!bytes_of(capacity, sizeof(attni_run), &bytes)) {
-        b->status = fail_overflow(b->err, capacity, sizeof(attni_run));
-        return false;
-    }
-    attni_run *runs = realloc(b->pattern->runs, bytes);
-    if (!runs) {
-        b->status = fail_memory(b->err, bytes);
-        return false;
-    }
-    b->pattern->runs = runs;
+/* The runs move to memory for `capacity` of them, at least those that there are. */
+static attn_status resize(attni_pattern_builder *b, int64_t capacity, attn_error *err) {
+    attn_pattern *m = b->pattern;
+    void *runs = NULL;
+    if (capacity > 0)
+        ATTN_TRY(attni_pattern_alloc(&m->alloc, capacity, sizeof *m->runs, &runs, err));
+    if (b->n_runs > 0) memcpy(runs, m->runs, (size_t)b->n_runs * sizeof *m->runs);
+    attni_pattern_free(&m->alloc, m->runs);
+    m->runs = runs;
     b->capacity = capacity;
-    return true;
+    return ATTN_OK;
+}
+
+static bool grow(attni_pattern_builder *b) {
+    /* cannot overflow: an allocation of more than INT64_MAX bytes has failed long before */
+    b->status = resize(b, b->capacity < 16 ? 16 : 2 * b->capacity, b->err);
+    return b->status == ATTN_OK;
 }
 
 bool attni_pattern_add(attni_pattern_builder *b, int64_t lo, int64_t hi) {
@@ -143,25 +160,14 @@ bool attni_pattern_end_row(attni_pattern_builder *b) {
     return true;
 }
 
-/* Gives back what growth took too much; a failure to shrink only costs memory. */
-static void trim(attni_pattern_builder *b) {
-    if (b->n_runs == b->capacity) return;
-    if (b->n_runs == 0) {
-        free(b->pattern->runs);
-        b->pattern->runs = NULL;
-        return;
-    }
-    attni_run *runs = realloc(b->pattern->runs, (size_t)b->n_runs * sizeof(attni_run));
-    if (runs) b->pattern->runs = runs;
-}
-
 attn_status attni_pattern_finish(attni_pattern_builder *b, attn_pattern **pattern) {
     if (b->status != ATTN_OK) {
         attn_pattern_destroy(b->pattern);
         return b->status;
     }
     attni_assert(b->row == b->pattern->n_q);
-    trim(b);
+    /* Returns what growth took too much; a failure to shrink only costs memory. */
+    if (b->n_runs < b->capacity) (void)resize(b, b->n_runs, NULL);
     *pattern = b->pattern;
     return ATTN_OK;
 }
@@ -240,11 +246,11 @@ typedef void combine_rows(attni_pattern_builder *out, const attn_pattern *a, con
                           int64_t i);
 
 static attn_status combine(const attn_pattern *a, const attn_pattern *b, combine_rows *rows,
-                           attn_pattern **pattern, attn_error *err) {
-    ATTN_TRY(attni_pattern_door(0, 0, pattern, err));
+                           const attn_alloc *alloc, attn_pattern **pattern, attn_error *err) {
+    ATTN_TRY(attni_pattern_door(0, 0, alloc, pattern, err));
     ATTN_TRY(check_operands(a, b, err));
     attni_pattern_builder out;
-    ATTN_TRY(attni_pattern_begin(&out, a->n_q, a->n_k, err));
+    ATTN_TRY(attni_pattern_begin(&out, a->n_q, a->n_k, alloc, err));
     for (int64_t i = 0; i < a->n_q; i++) {
         rows(&out, a, b, i);
         if (!attni_pattern_end_row(&out)) break;
@@ -253,13 +259,14 @@ static attn_status combine(const attn_pattern *a, const attn_pattern *b, combine
 }
 
 attn_status attn_pattern_intersect(const attn_pattern *a, const attn_pattern *b,
-                                   attn_pattern **pattern, attn_error *err) {
-    return combine(a, b, add_intersection, pattern, err);
+                                   const attn_alloc *alloc, attn_pattern **pattern,
+                                   attn_error *err) {
+    return combine(a, b, add_intersection, alloc, pattern, err);
 }
 
-attn_status attn_pattern_union(const attn_pattern *a, const attn_pattern *b, attn_pattern **pattern,
-                               attn_error *err) {
-    return combine(a, b, add_union, pattern, err);
+attn_status attn_pattern_union(const attn_pattern *a, const attn_pattern *b,
+                               const attn_alloc *alloc, attn_pattern **pattern, attn_error *err) {
+    return combine(a, b, add_union, alloc, pattern, err);
 }
 
 static void add_gaps(attni_pattern_builder *out, const attn_pattern *a, int64_t i) {
@@ -272,12 +279,12 @@ static void add_gaps(attni_pattern_builder *out, const attn_pattern *a, int64_t 
     attni_pattern_add(out, from, a->n_k);
 }
 
-attn_status attn_pattern_complement(const attn_pattern *a, attn_pattern **pattern,
-                                    attn_error *err) {
-    ATTN_TRY(attni_pattern_door(0, 0, pattern, err));
+attn_status attn_pattern_complement(const attn_pattern *a, const attn_alloc *alloc,
+                                    attn_pattern **pattern, attn_error *err) {
+    ATTN_TRY(attni_pattern_door(0, 0, alloc, pattern, err));
     ATTN_TRY(check_operand(a, "a", err));
     attni_pattern_builder out;
-    ATTN_TRY(attni_pattern_begin(&out, a->n_q, a->n_k, err));
+    ATTN_TRY(attni_pattern_begin(&out, a->n_q, a->n_k, alloc, err));
     for (int64_t i = 0; i < a->n_q; i++) {
         add_gaps(&out, a, i);
         if (!attni_pattern_end_row(&out)) break;
@@ -335,11 +342,12 @@ static attn_status check_csr(int64_t n_q, int64_t n_k, const int64_t *row_ptr, c
 }
 
 attn_status attn_pattern_from_csr(int64_t n_q, int64_t n_k, const int64_t *row_ptr,
-                                  const int64_t *col, attn_pattern **pattern, attn_error *err) {
-    ATTN_TRY(attni_pattern_door(n_q, n_k, pattern, err));
+                                  const int64_t *col, const attn_alloc *alloc,
+                                  attn_pattern **pattern, attn_error *err) {
+    ATTN_TRY(attni_pattern_door(n_q, n_k, alloc, pattern, err));
     ATTN_TRY(check_csr(n_q, n_k, row_ptr, col, err));
     attni_pattern_builder out;
-    ATTN_TRY(attni_pattern_begin(&out, n_q, n_k, err));
+    ATTN_TRY(attni_pattern_begin(&out, n_q, n_k, alloc, err));
     for (int64_t i = 0; i < n_q; i++) {
         for (int64_t t = row_ptr[i]; t < row_ptr[i + 1]; t++) {
             if (!attni_pattern_add(&out, col[t], col[t] + 1)) break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.h - a pattern as sorted key intervals per row, and the builder that keeps it so. The
  * engine reads rows through attni_pattern_row(); pattern.c and pattern_make.c build. Touches:
- * malloc memory of the pattern only. Tests: tests/attention/test_pattern.c */
+ * memory of the pattern only. Tests: tests/attention/test_pattern.c */
 #ifndef ATTNI_PATTERN_H
 #define ATTNI_PATTERN_H
 
@@ -18,6 +18,7 @@ struct attn_pattern {
     int64_t count;    /* visible pairs */
     int64_t *row_ptr; /* (n_q + 1) row i has runs row_ptr[i] .. row_ptr[i+1]-1 */
     attni_run *runs;  /* (row_ptr[n_q]) or NULL if there are none */
+    attn_alloc alloc; /* where all of it comes from */
 };
 
 /* The runs of row i; *n gets their number, which may be 0 (then do not read). */
@@ -37,13 +38,14 @@ typedef struct attni_pattern_builder {
     attn_error *err;
 } attni_pattern_builder;
 
-/* Every pattern-giving function starts here: rejects a NULL pattern and negative sizes, sets
- * *pattern to NULL. */
-attn_status attni_pattern_door(int64_t n_q, int64_t n_k, attn_pattern **pattern, attn_error *err);
+/* Every constructor starts here: rejects a NULL pattern, an allocator without callbacks and negative
+ * sizes, sets *pattern to NULL. alloc == NULL means the default allocator, here and below. */
+attn_status attni_pattern_door(int64_t n_q, int64_t n_k, const attn_alloc *alloc,
+                               attn_pattern **pattern, attn_error *err);
 
 /* Nothing is to be freed when begin fails; after that finish must be called. */
 attn_status attni_pattern_begin(attni_pattern_builder *b, int64_t n_q, int64_t n_k,
-                                attn_error *err);
+                                const attn_alloc *alloc, attn_error *err);
 /* Keys lo .. hi-1 (none if hi <= lo) join the current row; lo must not be below the lo of the run
  * before. False once the build has failed: stop early. */
 bool attni_pattern_add(attni_pattern_builder *b, int64_t lo, int64_t hi);
@@ -54,7 +56,8 @@ bool attni_pattern_end_row(attni_pattern_builder *b);
 attn_status attni_pattern_finish(attni_pattern_builder *b, attn_pattern **pattern);
 
 /* n items of scratch, never NULL on success; OVERFLOW or MEMORY. Free with attni_pattern_free(). */
-attn_status attni_pattern_alloc(int64_t n, size_t item, void **out, attn_error *err);
-void attni_pattern_free(void *memory);
+attn_status attni_pattern_alloc(const attn_alloc *alloc, int64_t n, size_t item, void **out,
+                                attn_error *err);
+void attni_pattern_free(const attn_alloc *alloc, void *memory);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mask_make.c - the pattern constructors: bands, prefixes, documents, strides, blocks, and the
+/* pattern_make.c - the pattern constructors: bands, prefixes, documents, strides, blocks, and the
  * Longformer and BigBird patterns composed from them. Touches: its arguments and memory through
  * pattern.h. Cost: linear in rows and intervals (dense: in pairs; document: plus sorting the keys).
  * Tests: tests/attention/test_pattern.c */
@@ -35,12 +35,12 @@ typedef struct band {
 
 /* Sides join the offset before the row does: each sum then saturates only where the exact value
  * lies beyond every key, so that "infinite" offsets and windows cancel exactly. */
-static attn_status make_window(int64_t n_q, int64_t n_k, band w, attn_pattern **pattern,
-                               attn_error *err) {
+static attn_status make_window(int64_t n_q, int64_t n_k, band w, const attn_alloc *alloc,
+                               attn_pattern **pattern, attn_error *err) {
     const int64_t start = resolve_offset(w.offset, n_q, n_k);
     const int64_t low = attni_add_sat(start, -w.left), high = attni_add_sat(start, w.right);
     attni_pattern_builder b;
-    ATTN_TRY(attni_pattern_begin(&b, n_q, n_k, err));
+    ATTN_TRY(attni_pattern_begin(&b, n_q, n_k, alloc, err));
     for (int64_t i = 0; i < n_q; i++) {
         const int64_t first = w.left < 0 ? 0 : attni_add_sat(i, low);
         const int64_t last = w.right < 0 ? n_k : attni_add_sat(i, high);
@@ -50,25 +50,26 @@ static attn_status make_window(int64_t n_q, int64_t n_k, band w, attn_pattern **
     return attni_pattern_finish(&b, pattern);
 }
 
-attn_status attn_pattern_causal(int64_t n_q, int64_t n_k, int64_t offset, attn_pattern **pattern,
-                                attn_error *err) {
-    ATTN_TRY(attni_pattern_door(n_q, n_k, pattern, err));
-    return make_window(n_q, n_k, (band){offset, -1, 0}, pattern, err);
+attn_status attn_pattern_causal(int64_t n_q, int64_t n_k, int64_t offset, const attn_alloc *alloc,
+                                attn_pattern **pattern, attn_error *err) {
+    ATTN_TRY(attni_pattern_door(n_q, n_k, alloc, pattern, err));
+    return make_window(n_q, n_k, (band){offset, -1, 0}, alloc, pattern, err);
 }
 
 attn_status attn_pattern_window(int64_t n_q, int64_t n_k, int64_t offset, int64_t left,
-                                int64_t right, attn_pattern **pattern, attn_error *err) {
-    ATTN_TRY(attni_pattern_door(n_q, n_k, pattern, err));
+                                int64_t right, const attn_alloc *alloc, attn_pattern **pattern,
+                                attn_error *err) {
+    ATTN_TRY(attni_pattern_door(n_q, n_k, alloc, pattern, err));
     ATTN_TRY(check_min("left", left, -1, "-1 leaves the side open", err));
     ATTN_TRY(check_min("right", right, -1, "-1 leaves the side open", err));
-    return make_window(n_q, n_k, (band){offset, left, right}, pattern, err);
+    return make_window(n_q, n_k, (band){offset, left, right}, alloc, pattern, err);
 }
 
 /* Rows before all_rows see every key, the others the first `keys`. */
 static attn_status make_global(int64_t n_q, int64_t n_k, int64_t all_rows, int64_t keys,
-                               attn_pattern **pattern, attn_error *err) {
+                               const attn_alloc *alloc, attn_pattern **pattern, attn_error *err) {
     attni_pattern_builder b;
-    ATTN_TRY(attni_pattern_begin(&b, n_q, n_k, err));
+    ATTN_TRY(attni_pattern_begin(&b, n_q, n_k, alloc, err));
     for (int64_t i = 0; i < n_q; i++) {
         attni_pattern_add(&b, 0, i < all_rows ? n_k : attni_min(keys, n_k));
         if (!attni_pattern_end_row(&b)) break;
@@ -76,18 +77,18 @@ static attn_status make_global(int64_t n_q, int64_t n_k, int64_t all_rows, int64
     return attni_pattern_finish(&b, pattern);
 }
 
-attn_status attn_pattern_prefix(int64_t n_q, int64_t n_k, int64_t prefix, attn_pattern **pattern,
-                                attn_error *err) {
-    ATTN_TRY(attni_pattern_door(n_q, n_k, pattern, err));
+attn_status attn_pattern_prefix(int64_t n_q, int64_t n_k, int64_t prefix, const attn_alloc *alloc,
+                                attn_pattern **pattern, attn_error *err) {
+    ATTN_TRY(attni_pattern_door(n_q, n_k, alloc, pattern, err));
     ATTN_TRY(check_min("prefix", prefix, 0, "0 shows no key", err));
-    return make_global(n_q, n_k, 0, prefix, pattern, err);
+    return make_global(n_q, n_k, 0, prefix, alloc, pattern, err);
 }
 
-attn_status attn_pattern_global(int64_t n_q, int64_t n_k, int64_t tokens, attn_pattern **pattern,
-                                attn_error *err) {
-    ATTN_TRY(attni_pattern_door(n_q, n_k, pattern, err));
+attn_status attn_pattern_global(int64_t n_q, int64_t n_k, int64_t tokens, const attn_alloc *alloc,
+                                attn_pattern **pattern, attn_error *err) {
+    ATTN_TRY(attni_pattern_door(n_q, n_k, alloc, pattern, err));
     ATTN_TRY(check_min("tokens", tokens, 0, "0 makes no token global", err));
-    return make_global(n_q, n_k, tokens, tokens, pattern, err);
+    return make_global(n_q, n_k, tokens, tokens, alloc, pattern, err);
 }
 
 /* -------------------------------------------------------------------------------- documents */
@@ -107,12 +108,12 @@ static bool ends_document(const doc_key *sorted, int64_t n_k, int64_t t) {
 }
 
 /* Gives a pattern with one row per distinct id, in the order of the ids. */
-static attn_status make_document_rows(int64_t n_k, const doc_key *sorted, attn_pattern **documents,
-                                      attn_error *err) {
+static attn_status make_document_rows(int64_t n_k, const doc_key *sorted, const attn_alloc *alloc,
+                                      attn_pattern **documents, attn_error *err) {
     int64_t n_documents = 0;
     for (int64_t t = 0; t < n_k; t++) n_documents += ends_document(sorted, n_k, t);
     attni_pattern_builder b;
-    ATTN_TRY(attni_pattern_begin(&b, n_documents, n_k, err));
+    ATTN_TRY(attni_pattern_begin(&b, n_documents, n_k, alloc, err));
     for (int64_t t = 0; t < n_k; t++) {
         if (!attni_pattern_add(&b, sorted[t].key, sorted[t].key + 1)) break;
         if (ends_document(sorted, n_k, t) && !attni_pattern_end_row(&b)) break;
@@ -143,10 +144,10 @@ static int64_t find_document(const doc_key *distinct, int64_t n, int64_t id) {
 }
 
 static attn_status spread_documents(int64_t n_q, const int64_t *doc_q, const doc_key *distinct,
-                                    const attn_pattern *documents, attn_pattern **pattern,
-                                    attn_error *err) {
+                                    const attn_pattern *documents, const attn_alloc *alloc,
+                                    attn_pattern **pattern, attn_error *err) {
     attni_pattern_builder b;
-    ATTN_TRY(attni_pattern_begin(&b, n_q, documents->n_k, err));
+    ATTN_TRY(attni_pattern_begin(&b, n_q, documents->n_k, alloc, err));
     int64_t document = -1;
     for (int64_t i = 0; i < n_q; i++) {
         if (i == 0 || doc_q[i] != doc_q[i - 1])
@@ -158,24 +159,25 @@ static attn_status spread_documents(int64_t n_q, const int64_t *doc_q, const doc
 }
 
 attn_status attn_pattern_document(int64_t n_q, int64_t n_k, const int64_t *doc_q,
-                                  const int64_t *doc_k, attn_pattern **pattern, attn_error *err) {
-    ATTN_TRY(attni_pattern_door(n_q, n_k, pattern, err));
+                                  const int64_t *doc_k, const attn_alloc *alloc,
+                                  attn_pattern **pattern, attn_error *err) {
+    ATTN_TRY(attni_pattern_door(n_q, n_k, alloc, pattern, err));
     ATTN_TRY(check_array("doc_q", doc_q, n_q, err));
     ATTN_TRY(check_array("doc_k", doc_k, n_k, err));
     void *memory = NULL;
-    ATTN_TRY(attni_pattern_alloc(n_k, sizeof(doc_key), &memory, err));
+    ATTN_TRY(attni_pattern_alloc(alloc, n_k, sizeof(doc_key), &memory, err));
     doc_key *keys = memory; /* (n_k) */
     for (int64_t j = 0; j < n_k; j++) keys[j] = (doc_key){doc_k[j], j};
     qsort(keys, (size_t)n_k, sizeof *keys, by_document);
 
     attn_pattern *documents = NULL;
-    attn_status status = make_document_rows(n_k, keys, &documents, err);
+    attn_status status = make_document_rows(n_k, keys, alloc, &documents, err);
     if (status == ATTN_OK) {
         keep_distinct(n_k, keys);
-        status = spread_documents(n_q, doc_q, keys, documents, pattern, err);
+        status = spread_documents(n_q, doc_q, keys, documents, alloc, pattern, err);
     }
     attn_pattern_destroy(documents);
-    attni_pattern_free(memory);
+    attni_pattern_free(alloc, memory);
     return status;
 }
 
@@ -198,13 +200,13 @@ static void add_strided_row(attni_pattern_builder *b, int64_t first, int64_t ste
 }
 
 attn_status attn_pattern_strided(int64_t n_q, int64_t n_k, int64_t offset, int64_t step,
-                                 attn_pattern **pattern, attn_error *err) {
-    ATTN_TRY(attni_pattern_door(n_q, n_k, pattern, err));
+                                 const attn_alloc *alloc, attn_pattern **pattern, attn_error *err) {
+    ATTN_TRY(attni_pattern_door(n_q, n_k, alloc, pattern, err));
     ATTN_TRY(check_min("step", step, 1, "1 shows every key", err));
     const int64_t rest = resolve_offset(offset, n_q, n_k) % step;
     const int64_t start = rest < 0 ? rest + step : rest;
     attni_pattern_builder b;
-    ATTN_TRY(attni_pattern_begin(&b, n_q, n_k, err));
+    ATTN_TRY(attni_pattern_begin(&b, n_q, n_k, alloc, err));
     for (int64_t i = 0; i < n_q; i++) {
         add_strided_row(&b, add_mod(i % step, start, step), step);
         if (!attni_pattern_end_row(&b)) break;
@@ -224,8 +226,8 @@ static void add_dense_row(attni_pattern_builder *b, const uint8_t *allow /* (n_k
 }
 
 attn_status attn_pattern_dense(int64_t n_q, int64_t n_k, const uint8_t *allow,
-                               attn_pattern **pattern, attn_error *err) {
-    ATTN_TRY(attni_pattern_door(n_q, n_k, pattern, err));
+                               const attn_alloc *alloc, attn_pattern **pattern, attn_error *err) {
+    ATTN_TRY(attni_pattern_door(n_q, n_k, alloc, pattern, err));
     int64_t pairs;
     if (__builtin_mul_overflow(n_q, n_k, &pairs) || pairs > PTRDIFF_MAX)
         return attni_fail(err, ATTN_E_OVERFLOW,
@@ -234,7 +236,7 @@ attn_status attn_pattern_dense(int64_t n_q, int64_t n_k, const uint8_t *allow,
                           n_q, n_k);
     ATTN_TRY(check_array("allow", allow, pairs, err));
     attni_pattern_builder b;
-    ATTN_TRY(attni_pattern_begin(&b, n_q, n_k, err));
+    ATTN_TRY(attni_pattern_begin(&b, n_q, n_k, alloc, err));
     for (int64_t i = 0; i < n_q; i++) {
         if (n_k > 0) add_dense_row(&b, allow + i * n_k);
         if (!attni_pattern_end_row(&b)) break;
@@ -305,17 +307,18 @@ static void add_drawn_row(attni_pattern_builder *b, const block_draw *draw, int6
 }
 
 attn_status attn_pattern_random_blocks(int64_t n_q, int64_t n_k, int64_t block, int64_t count,
-                                       uint64_t seed, attn_pattern **pattern, attn_error *err) {
-    ATTN_TRY(attni_pattern_door(n_q, n_k, pattern, err));
+                                       uint64_t seed, const attn_alloc *alloc,
+                                       attn_pattern **pattern, attn_error *err) {
+    ATTN_TRY(attni_pattern_door(n_q, n_k, alloc, pattern, err));
     ATTN_TRY(check_min("block", block, 1, "1 draws single keys", err));
     ATTN_TRY(check_min("count", count, 0, "0 draws none", err));
     const int64_t n_blocks = blocks_in(n_k, block);
     const block_draw draw = {seed, block, n_blocks, attni_min(count, n_blocks)};
     const int64_t n_drawn = draw.count < n_blocks ? draw.count : 0; /* all: nothing to draw */
     void *chosen = NULL;
-    ATTN_TRY(attni_pattern_alloc(n_drawn, sizeof(int64_t), &chosen, err));
+    ATTN_TRY(attni_pattern_alloc(alloc, n_drawn, sizeof(int64_t), &chosen, err));
     attni_pattern_builder b;
-    attn_status status = attni_pattern_begin(&b, n_q, n_k, err);
+    attn_status status = attni_pattern_begin(&b, n_q, n_k, alloc, err);
     if (status != ATTN_OK) goto done;
     for (int64_t i = 0; i < n_q; i++) {
         add_drawn_row(&b, &draw, chosen);
@@ -323,21 +326,22 @@ attn_status attn_pattern_random_blocks(int64_t n_q, int64_t n_k, int64_t block, 
     }
     status = attni_pattern_finish(&b, pattern);
 done:
-    attni_pattern_free(chosen);
+    attni_pattern_free(alloc, chosen);
     return status;
 }
 
 /* ------------------------------------------------------------------------- composed patterns */
 
-static attn_status check_length(int64_t n, attn_pattern **pattern, attn_error *err) {
-    ATTN_TRY(attni_pattern_door(0, 0, pattern, err));
+static attn_status check_length(int64_t n, const attn_alloc *alloc, attn_pattern **pattern,
+                                attn_error *err) {
+    ATTN_TRY(attni_pattern_door(0, 0, alloc, pattern, err));
     return check_min("n", n, 0, "0 gives an empty pattern", err);
 }
 
 /* sum becomes sum or part; part is destroyed and set to NULL. */
 static attn_status unite(attn_pattern **sum, attn_pattern **part, attn_error *err) {
     attn_pattern *both = NULL;
-    const attn_status status = attn_pattern_union(*sum, *part, &both, err);
+    const attn_status status = attn_pattern_union(*sum, *part, &(*sum)->alloc, &both, err);
     attn_pattern_destroy(*part);
     *part = NULL;
     if (status != ATTN_OK) return status;
@@ -346,14 +350,15 @@ static attn_status unite(attn_pattern **sum, attn_pattern **part, attn_error *er
     return ATTN_OK;
 }
 
-attn_status attn_pattern_longformer(int64_t n, int64_t side, int64_t global, attn_pattern **pattern,
+attn_status attn_pattern_longformer(int64_t n, int64_t side, int64_t global,
+                                    const attn_alloc *alloc, attn_pattern **pattern,
                                     attn_error *err) {
-    ATTN_TRY(check_length(n, pattern, err));
+    ATTN_TRY(check_length(n, alloc, pattern, err));
     ATTN_TRY(check_min("side", side, 0, "0 shows the own key only", err));
     ATTN_TRY(check_min("global", global, 0, "0 makes no token global", err));
     attn_pattern *sum = NULL, *part = NULL;
-    attn_status status = attn_pattern_window(n, n, 0, side, side, &sum, err);
-    if (status == ATTN_OK) status = attn_pattern_global(n, n, global, &part, err);
+    attn_status status = attn_pattern_window(n, n, 0, side, side, alloc, &sum, err);
+    if (status == ATTN_OK) status = attn_pattern_global(n, n, global, alloc, &part, err);
     if (status == ATTN_OK) status = unite(&sum, &part, err);
     if (status == ATTN_OK) {
         *pattern = sum;
@@ -364,10 +369,11 @@ attn_status attn_pattern_longformer(int64_t n, int64_t side, int64_t global, att
 }
 
 /* Each block of rows sees `window` (odd, or 0) key blocks around its own. */
-static attn_status make_block_band(int64_t n, int64_t block, int64_t window, attn_pattern **pattern,
+static attn_status make_block_band(int64_t n, int64_t block, int64_t window,
+                                   const attn_alloc *alloc, attn_pattern **pattern,
                                    attn_error *err) {
     attni_pattern_builder b;
-    ATTN_TRY(attni_pattern_begin(&b, n, n, err));
+    ATTN_TRY(attni_pattern_begin(&b, n, n, alloc, err));
     for (int64_t i = 0; i < n; i++) {
         const int64_t first = i / block - window / 2;
         const int64_t end = attni_add_sat(first, window);
@@ -392,17 +398,17 @@ static attn_status check_bigbird(int64_t block, int64_t window, int64_t global, 
 }
 
 attn_status attn_pattern_bigbird(int64_t n, int64_t block, int64_t window, int64_t global,
-                                 int64_t random, uint64_t seed, attn_pattern **pattern,
-                                 attn_error *err) {
-    ATTN_TRY(check_length(n, pattern, err));
+                                 int64_t random, uint64_t seed, const attn_alloc *alloc,
+                                 attn_pattern **pattern, attn_error *err) {
+    ATTN_TRY(check_length(n, alloc, pattern, err));
     ATTN_TRY(check_bigbird(block, window, global, random, err));
     attn_pattern *sum = NULL, *part = NULL;
-    attn_status status = make_block_band(n, block, window, &sum, err);
+    attn_status status = make_block_band(n, block, window, alloc, &sum, err);
     if (status == ATTN_OK)
-        status = attn_pattern_global(n, n, block_start(global, block, n), &part, err);
+        status = attn_pattern_global(n, n, block_start(global, block, n), alloc, &part, err);
     if (status == ATTN_OK) status = unite(&sum, &part, err);
     if (status == ATTN_OK)
-        status = attn_pattern_random_blocks(n, n, block, random, seed, &part, err);
+        status = attn_pattern_random_blocks(n, n, block, random, seed, alloc, &part, err);
     if (status == ATTN_OK) status = unite(&sum, &part, err);
     if (status == ATTN_OK) {
         *pattern = sum;

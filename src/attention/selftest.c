@@ -166,7 +166,7 @@ static void check_against_oracle(tester *t, attn_dtype dtype) {
                    features[f].name);
             return;
         }
-        for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+        for (int isa = ATTN_ISA_SCALAR; isa < ATTNI_ISA_COUNT; isa++) {
             if (!attni_kernels_get((attn_isa)isa, false)) continue;
             const attn_status status = run(t, (attn_isa)isa, 1, &a);
             const double error = status == ATTN_OK ? worst_error(d, dtype) : HUGE_VAL;
@@ -194,7 +194,7 @@ static const uint64_t known_hash[2][2] = {
 static void check_bits(tester *t, attn_dtype dtype) {
     attn_args a = make_args(t->data, dtype);
     set_everything(&a, t->data);
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+    for (int isa = ATTN_ISA_SCALAR; isa < ATTNI_ISA_COUNT; isa++) {
         const attni_kernels *kernels = attni_kernels_get((attn_isa)isa, dtype == ATTN_F64);
         if (!kernels) continue;
         int same = 0, ran = 0;

@@ -12,6 +12,11 @@ static inline bool attni_tensor_is_empty(const attn_tensor *t) {
     return t->shape[0] == 0 || t->shape[1] == 0 || t->shape[2] == 0 || t->shape[3] == 0;
 }
 
+/* An optional tensor is absent if it has neither data nor elements. */
+static inline bool attni_tensor_is_given(const attn_tensor *t) {
+    return t->data || !attni_tensor_is_empty(t);
+}
+
 /* Checks one tensor by itself: a dtype in the set of bits 1 << dtype, a shape, reachable and
  * aligned elements, data unless it is empty or not needed. */
 attn_status attni_check_tensor(const char *name, const attn_tensor *t, unsigned dtypes,

@@ -38,6 +38,9 @@
 #define ATTNI_PRINTF(fmt, args)
 #endif
 
+/* The instruction sets of attn_isa, AUTO included. No public struct or array may depend on it. */
+enum { ATTNI_ISA_COUNT = ATTN_ISA_SIMD128 + 1 };
+
 #define ATTNI_INLINE static inline __attribute__((always_inline))
 
 /* Writes the message (if err is given) and returns status, so that callers can `return

@@ -13,6 +13,8 @@ const char *attn_version(void) {
     return TEXT(ATTN_VERSION_MAJOR) "." TEXT(ATTN_VERSION_MINOR) "." TEXT(ATTN_VERSION_PATCH);
 }
 
+int attn_version_number(void) { return ATTN_VERSION_NUMBER; }
+
 const char *attn_strerror(attn_status status) {
     switch (status) {
 #define X(name, text)                                                                              \
@@ -51,10 +53,12 @@ const char *attn_dtype_name(attn_dtype dtype) {
 }
 
 const char *attn_isa_name(attn_isa isa) {
-    static const char *const names[ATTN_ISA_COUNT] = {"auto",   "scalar", "sse2",   "avx2",
-                                                      "avx512", "neon",   "simd128"};
-    return (unsigned)isa < ATTN_ISA_COUNT ? names[isa] : "?";
+    static const char *const names[ATTNI_ISA_COUNT] = {"auto",   "scalar", "sse2",   "avx2",
+                                                       "avx512", "neon",   "simd128"};
+    return (unsigned)isa < ATTNI_ISA_COUNT ? names[isa] : "?";
 }
+
+int attn_isa_count(void) { return ATTNI_ISA_COUNT; }
 
 attn_status attni_fail(attn_error *err, attn_status status, const char *format, ...) {
     if (err) {

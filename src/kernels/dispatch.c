@@ -29,7 +29,7 @@ DECLARE(neon)
 DECLARE(simd128)
 #endif
 
-static const attni_kernels *const tables[ATTN_ISA_COUNT][2] = {
+static const attni_kernels *const tables[ATTNI_ISA_COUNT][2] = {
 #ifdef ATTNI_HAVE_SCALAR
     [ATTN_ISA_SCALAR] = TABLES(scalar), /* everywhere but in the page */
 #endif
@@ -51,7 +51,7 @@ static const attni_kernels *const tables[ATTN_ISA_COUNT][2] = {
 };
 
 bool attni_kernels_built(attn_isa isa) {
-    return (unsigned)isa < ATTN_ISA_COUNT && tables[isa][0] != NULL;
+    return (unsigned)isa < ATTNI_ISA_COUNT && tables[isa][0] != NULL;
 }
 
 const attni_kernels *attni_kernels_get(attn_isa isa, bool f64) {

@@ -272,7 +272,8 @@ static attn_status backward_output(attn_ctx *ctx, const attni_mha *layer, const 
 static attn_status backward_attention(attn_ctx *ctx, const attni_mha *layer,
                                       const attni_mha_gradients *g, attn_error *err) {
     const attn_args args = R(mha_args)(layer);
-    const attn_results results = {.out = view_concat(layer, layer->saved->concat),
+    const attn_results results = {.struct_size = sizeof(attn_results),
+                                  .out = view_concat(layer, layer->saved->concat),
                                   .lse = view_lse(layer),
                                   .dout = view_concat(layer, g->d.concat)};
     const attni_position_kind *kind = kind_of(layer->config);

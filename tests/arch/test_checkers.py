@@ -95,6 +95,12 @@ class Symbols(unittest.TestCase):
         text = "0000000000001139 T attn_a\n0000000000004010 B attn_state\n0000000000000000 A ATTN_1\n"
         self.assertEqual(check_symbols.exported(text), {"attn_a", "attn_state"})
 
+    def test_the_list_tells_what_was_added_and_removed(self):
+        self.assertEqual(check_symbols.differences({"attn_a"}, {"attn_a"}, "list"), [])
+        lines = check_symbols.differences({"attn_a", "attn_b"}, {"attn_b", "attn_c"}, "list")
+        self.assertEqual(lines[:2], ["added: attn_c", "removed: attn_a"])
+        self.assertIn("--update", lines[-1])
+
 
 class Tree(unittest.TestCase):
     def setUp(self):

@@ -11,8 +11,8 @@ static void set_question(scene *s) {
     s->args.q = attn_tensor_bhsd(s->q, ATTN_F32, B, H, N_Q, D_K);
     s->args.k = attn_tensor_bhsd(s->k, ATTN_F32, B, H_KV, N_K, D_K);
     s->args.v = attn_tensor_bhsd(s->v, ATTN_F32, B, H_KV, N_K, D_V);
-    s->args.mask = attn_tensor_bhsd(NULL, ATTN_BOOL, B, H, N_Q, N_K); /* absent until data is set */
-    s->args.bias = attn_tensor_bhsd(NULL, ATTN_F32, B, H, N_Q, N_K);
+    s->mask_view = attn_tensor_bhsd(s->mask, ATTN_BOOL, B, H, N_Q, N_K);
+    s->bias_view = attn_tensor_bhsd(s->bias, ATTN_F32, B, H, N_Q, N_K);
     s->out = attn_tensor_bhsd(s->o, ATTN_F32, B, H, N_Q, D_V);
     s->lse = attn_tensor_bhsd(s->l, ATTN_F32, B, H, N_Q, 1);
     s->p_args = &s->args;
@@ -35,6 +35,9 @@ static void set_inspection(scene *s) {
 }
 
 static void set_partials(scene *s) {
+    attn_partial_init(&s->a);
+    attn_partial_init(&s->b);
+    attn_partial_init(&s->result);
     s->a.out = attn_tensor_bhsd(s->a_out, ATTN_F32, B, H, N_Q, D_V);
     s->b.out = attn_tensor_bhsd(s->b_out, ATTN_F32, B, H, N_Q, D_V);
     s->result.out = attn_tensor_bhsd(s->o, ATTN_F32, B, H, N_Q, D_V);
@@ -48,8 +51,9 @@ static void set_partials(scene *s) {
 
 void scene_reset(scene *s) {
     if (!ctx && attn_ctx_create(NULL, &ctx, NULL) != ATTN_OK) abort();
-    if (!pattern && attn_pattern_prefix(N_Q, N_K, 2, &pattern, NULL) != ATTN_OK) abort();
-    if (!other_pattern && attn_pattern_prefix(N_Q + 1, N_K, 2, &other_pattern, NULL) != ATTN_OK)
+    if (!pattern && attn_pattern_prefix(N_Q, N_K, 2, NULL, &pattern, NULL) != ATTN_OK) abort();
+    if (!other_pattern &&
+        attn_pattern_prefix(N_Q + 1, N_K, 2, NULL, &other_pattern, NULL) != ATTN_OK)
         abort();
     memset(s, 0x5a, sizeof *s);
     for (int e = 0; e < COUNT_OF(s->q); e++) s->q[e] = (float)(e % 7) / 4;
@@ -70,6 +74,7 @@ void scene_reset(scene *s) {
     set_question(s);
     set_inspection(s);
     set_partials(s);
+    attn_cost_info_init(&s->cost);
     s->p_cost = &s->cost;
     s->p_bytes = &s->bytes;
     s->p_text = s->text;
@@ -124,6 +129,7 @@ static void apply(scene *s, const change *c) {
     case TO_I32: memcpy(at, &small, sizeof small); break;
     case TO_ADDRESS: memcpy(at, &address, sizeof address); break;
     case TO_FIELD: memcpy(at, address, sizeof(void *)); break;
+    case TO_TENSOR: memcpy(at, address, sizeof(attn_tensor)); break;
     case TO_NULL: memcpy(at, &null, sizeof null); break;
     default: break;
     }

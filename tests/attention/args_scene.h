@@ -34,7 +34,7 @@ typedef struct scene {
     attn_ctx_options *p_options;
 
     attn_args args;
-    attn_tensor out, lse;
+    attn_tensor out, lse, mask_view, bias_view;
     attn_inspection what;
     attn_cost_info cost;
     size_t bytes, needed;
@@ -76,7 +76,7 @@ enum {
     CREATE = 1 << 8,
     FUNCTIONS = 9,
     ALL = FORWARD | WORKSPACE | REFERENCE | INSPECT | COST | EXPLAIN, /* that take attn_args */
-    READ = FORWARD | WORKSPACE | REFERENCE | INSPECT,                 /* and need data */
+    READ = FORWARD | REFERENCE | INSPECT,                             /* and need data */
     WRITE = FORWARD | REFERENCE                                       /* and have out and lse */
 };
 
@@ -86,7 +86,7 @@ attn_status call(scene *s, int function, attn_error *err);
 /* One field of the scene gets another value. */
 typedef struct change {
     size_t at;
-    enum { END, TO_I64, TO_F64, TO_I32, TO_ADDRESS, TO_FIELD, TO_NULL } kind;
+    enum { END, TO_I64, TO_F64, TO_I32, TO_ADDRESS, TO_FIELD, TO_TENSOR, TO_NULL } kind;
     int64_t integer;
     double number;
     size_t from; /* where the address points to, or the field to copy */
@@ -117,9 +117,10 @@ void check_all_refused(const wrong *table, int n);
 
 #define CHECK_REFUSED(table) check_all_refused(table, COUNT_OF(table))
 
-#define MAX_I64   INT64_MAX
-#define WITH_MASK AT(args.mask.data, mask, 0)
-#define WITH_BIAS AT(args.bias.data, bias, 0)
+#define MAX_I64             INT64_MAX
+#define VIEW(field, source) {offsetof(scene, field), TO_TENSOR, 0, 0, offsetof(scene, source)}
+#define WITH_MASK           VIEW(args.mask, mask_view)
+#define WITH_BIAS           VIEW(args.bias, bias_view)
 #define PACKED                                                                                     \
     I64(args.q.shape[0], 1), I64(args.k.shape[0], 1), I64(args.v.shape[0], 1),                     \
         AT(args.cu_q, cu_q, 0), AT(args.cu_k, cu_k, 0), I64(args.n_seqs, 2)

@@ -158,18 +158,20 @@ static inline void brute_set_pattern(brute_case *c) {
     switch (random_below(&c->numbers, 5)) {
     case 0:
         status = attn_pattern_random_blocks(n_q, n_k, brute_between(c, 1, 40), 2,
-                                            random_bits(&c->numbers), &c->pattern, NULL);
+                                            random_bits(&c->numbers), NULL, &c->pattern, NULL);
         break;
     case 1:
-        status = attn_pattern_strided(n_q, n_k, 3, brute_between(c, 1, 400), &c->pattern, NULL);
+        status =
+            attn_pattern_strided(n_q, n_k, 3, brute_between(c, 1, 400), NULL, &c->pattern, NULL);
         break;
     case 2:
-        status = attn_pattern_window(n_q, n_k, brute_between(c, -9, n_k), 5, 70, &c->pattern, NULL);
+        status = attn_pattern_window(n_q, n_k, brute_between(c, -9, n_k), 5, 70, NULL, &c->pattern,
+                                     NULL);
         break;
     case 3:
-        status = attn_pattern_causal(n_q, n_k, brute_between(c, -9, n_k), &c->pattern, NULL);
+        status = attn_pattern_causal(n_q, n_k, brute_between(c, -9, n_k), NULL, &c->pattern, NULL);
         break;
-    default: status = attn_pattern_global(n_q, n_k, 2, &c->pattern, NULL);
+    default: status = attn_pattern_global(n_q, n_k, 2, NULL, &c->pattern, NULL);
     }
     if (status != ATTN_OK) abort();
     c->args.pattern = c->pattern;

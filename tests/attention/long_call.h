@@ -46,7 +46,7 @@ static inline attn_status call_forward(attn_ctx *ctx, long_call *c, attn_error *
 /* After call_forward(). */
 static inline attn_status call_backward(attn_ctx *ctx, long_call *c, attn_error *err) {
     attn_gradients g;
-    attn_results r = {0};
+    attn_results r = {.struct_size = sizeof r};
     attn_gradients_init(&g);
     r.out = call_tensor(c->result.out, ATTN_F32, CALL_N, CALL_D);
     r.lse = call_tensor(c->result.lse, ATTN_F64, CALL_N, 1);

@@ -14,7 +14,7 @@ grid grid_random(shape s, int percent, random_stream *r) {
 
 attn_pattern *pattern_of(const grid *g) {
     attn_pattern *m = NULL;
-    attn_pattern_dense(g->n_q, g->n_k, g->allow, &m, NULL);
+    attn_pattern_dense(g->n_q, g->n_k, g->allow, NULL, &m, NULL);
     return m;
 }
 

@@ -30,6 +30,8 @@ TEST(missing_pointers_are_refused) {
         {READ, ATTN_E_NULL, "q", "NULL", {NONE(args.q.data)}},
         {READ, ATTN_E_NULL, "k", "NULL", {NONE(args.k.data)}},
         {READ, ATTN_E_NULL, "v", "NULL", {NONE(args.v.data)}},
+        {READ, ATTN_E_NULL, "mask", "NULL", {WITH_MASK, NONE(args.mask.data)}},
+        {READ, ATTN_E_NULL, "bias", "NULL", {WITH_BIAS, NONE(args.bias.data)}},
         {WRITE, ATTN_E_NULL, "out", "NULL", {NONE(out.data)}},
         {MERGE, ATTN_E_NULL, "a.out", "NULL", {NONE(a.out.data)}},
         {MERGE, ATTN_E_NULL, "b.lse", "NULL", {NONE(b.lse.data)}},
@@ -47,14 +49,21 @@ TEST(context_needs_a_place) {
     CHECK_INT(attn_ctx_create(NULL, NULL, NULL), ATTN_E_NULL);
 }
 
+/* No struct will ever have a size that is not a multiple of 4. */
 TEST(structs_of_another_size_are_refused) {
     static const wrong table[] = {
         {ALL, ATTN_E_STRUCT, "args", " 0,", {I32(args.struct_size, 0)}},
         {ALL, ATTN_E_STRUCT, "args", " 8,", {I32(args.struct_size, 8)}},
-        {ALL, ATTN_E_STRUCT, "args", NULL, {I32(args.struct_size, sizeof(attn_args) + 8)}},
+        {ALL, ATTN_E_STRUCT, "args", NULL, {I32(args.struct_size, sizeof(attn_args) - 2)}},
+        {ALL, ATTN_E_STRUCT, "args", NULL, {I32(args.struct_size, sizeof(attn_args) + 2)}},
         {ALL, ATTN_E_STRUCT, "args", "4294967295", {I32(args.struct_size, -1)}},
         {INSPECT, ATTN_E_STRUCT, "what", " 0,", {I32(what.struct_size, 0)}},
         {INSPECT, ATTN_E_STRUCT, "what", " 12,", {I32(what.struct_size, 12)}},
+        {COST, ATTN_E_STRUCT, "cost", " 0,", {I32(cost.struct_size, 0)}},
+        {COST, ATTN_E_STRUCT, "cost", NULL, {I32(cost.struct_size, sizeof(attn_cost_info) + 2)}},
+        {MERGE, ATTN_E_STRUCT, "a", " 0,", {I32(a.struct_size, 0)}},
+        {MERGE, ATTN_E_STRUCT, "b", " 3,", {I32(b.struct_size, 3)}},
+        {MERGE, ATTN_E_STRUCT, "result", "4294967295", {I32(result.struct_size, -1)}},
         {CREATE, ATTN_E_STRUCT, "options", " 0,", {I32(options.struct_size, 0)}},
         {CREATE, ATTN_E_STRUCT, "options", " 4,", {I32(options.struct_size, 4)}},
     };
@@ -138,7 +147,7 @@ TEST(strided_columns_and_misaligned_data_are_refused) {
         {ALL, ATTN_E_STRIDE, "q", "aligned", {AT(args.q.data, q, 1)}},
         {ALL, ATTN_E_STRIDE, "k", "aligned", {AT(args.k.data, k, 2)}},
         {ALL, ATTN_E_STRIDE, "v", "aligned", {AT(args.v.data, v, 3)}},
-        {ALL, ATTN_E_STRIDE, "bias", "aligned", {AT(args.bias.data, bias, 2)}},
+        {ALL, ATTN_E_STRIDE, "bias", "aligned", {WITH_BIAS, AT(args.bias.data, bias, 2)}},
     };
     CHECK_REFUSED(table);
 }

@@ -51,6 +51,7 @@ static scene *begin(void) {
     a->v = attn_tensor_bhsd(s->v, ATTN_F32, 1, H_KV, N_K, D_V);
     a->bias = attn_tensor_bhsd(s->bias, ATTN_F32, 1, 1, N_Q, N_K);
     a->sinks = s->sinks;
+    attn_results_init(&s->results);
     s->results.out = attn_tensor_bhsd(s->out, ATTN_F32, 1, H, N_Q, D_V);
     s->results.dout = attn_tensor_bhsd(s->dout, ATTN_F32, 1, H, N_Q, D_V);
     s->results.lse = attn_tensor_bhsd(s->lse, ATTN_F64, 1, H, N_Q, 1);
@@ -219,7 +220,8 @@ static attn_status both_passes(attn_ctx *ctx, const float *inputs, void *saved, 
     a.v = t[2];
     a.saved = saved;
     a.saved_size = saved_size;
-    attn_results r = {.out = attn_tensor_bhsd(out, ATTN_F32, 1, SAVED_H, SAVED_N, SAVED_D),
+    attn_results r = {.struct_size = sizeof(attn_results),
+                      .out = attn_tensor_bhsd(out, ATTN_F32, 1, SAVED_H, SAVED_N, SAVED_D),
                       .lse = attn_tensor_bhsd(lse, ATTN_F64, 1, SAVED_H, SAVED_N, 1),
                       .dout = t[3]};
     attn_gradients g;

@@ -31,6 +31,8 @@ static void setenv(const char *name, const char *value, int overwrite) {
 static void unsetenv(const char *name) { _putenv_s(name, ""); }
 #endif
 
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
 static attn_status create(attn_isa isa, attn_ctx **ctx, attn_error *err) {
     attn_ctx_options options;
     attn_ctx_options_init(&options);
@@ -41,7 +43,8 @@ static attn_status create(attn_isa isa, attn_ctx **ctx, attn_error *err) {
 static attn_cpu cpu_info(void) {
     attn_cpu cpu;
     memset(&cpu, 0x5a, sizeof cpu);
-    attn_cpu_info(&cpu);
+    cpu.struct_size = sizeof cpu;
+    if (attn_cpu_info(&cpu, NULL) != ATTN_OK) abort();
     return cpu;
 }
 
@@ -120,43 +123,42 @@ TEST(cpu_info_agrees_with_itself) {
     const attn_cpu cpu = cpu_info();
     CHECK(cpu.cpus >= 1);
     CHECK(memchr(cpu.name, 0, sizeof cpu.name) != NULL);
-    CHECK(cpu.usable[ATTN_ISA_SCALAR] && cpu.usable[cpu.best]);
-    CHECK(!cpu.usable[ATTN_ISA_AUTO] && !cpu.built[ATTN_ISA_AUTO]);
-    for (int isa = 0; isa < ATTN_ISA_COUNT; isa++) {
-        CHECK_MSG(!cpu.usable[isa] || cpu.built[isa], "%s", attn_isa_name((attn_isa)isa));
-        CHECK(cpu.usable[isa] <= 1 && cpu.built[isa] <= 1);
+    CHECK(attn_isa_usable(ATTN_ISA_SCALAR) && attn_isa_usable(cpu.best));
+    CHECK(!attn_isa_usable(ATTN_ISA_AUTO) && !attn_isa_built(ATTN_ISA_AUTO));
+    CHECK(!attn_isa_usable((attn_isa)-1) && !attn_isa_built((attn_isa)attn_isa_count()));
+    for (int isa = 0; isa < attn_isa_count(); isa++) {
+        CHECK_MSG(!attn_isa_usable((attn_isa)isa) || attn_isa_built((attn_isa)isa), "%s",
+                  attn_isa_name((attn_isa)isa));
+        CHECK(attn_isa_usable((attn_isa)isa) <= 1 && attn_isa_built((attn_isa)isa) <= 1);
     }
 }
 
 #if defined(__x86_64__)
 TEST(usable_instruction_sets_are_those_the_compiler_finds) {
-    const attn_cpu cpu = cpu_info();
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                         __builtin_cpu_supports("avx512vl");
-    CHECK_INT(cpu.usable[ATTN_ISA_SSE2], cpu.built[ATTN_ISA_SSE2]);
-    CHECK_INT(cpu.usable[ATTN_ISA_AVX2], cpu.built[ATTN_ISA_AVX2] && avx2);
-    CHECK_INT(cpu.usable[ATTN_ISA_AVX512], cpu.built[ATTN_ISA_AVX512] && avx512);
-    CHECK(!cpu.built[ATTN_ISA_NEON] && !cpu.built[ATTN_ISA_SIMD128]);
+    CHECK_INT(attn_isa_usable(ATTN_ISA_SSE2), attn_isa_built(ATTN_ISA_SSE2));
+    CHECK_INT(attn_isa_usable(ATTN_ISA_AVX2), attn_isa_built(ATTN_ISA_AVX2) && avx2);
+    CHECK_INT(attn_isa_usable(ATTN_ISA_AVX512), attn_isa_built(ATTN_ISA_AVX512) && avx512);
+    CHECK(!attn_isa_built(ATTN_ISA_NEON) && !attn_isa_built(ATTN_ISA_SIMD128));
 }
 #endif
 
 TEST(best_is_not_below_any_usable_instruction_set) {
-    static const int worth[ATTN_ISA_COUNT] = {
-        [ATTN_ISA_SCALAR] = 1, [ATTN_ISA_SSE2] = 2, [ATTN_ISA_SIMD128] = 2,
-        [ATTN_ISA_NEON] = 3,   [ATTN_ISA_AVX2] = 3, [ATTN_ISA_AVX512] = 4};
+    static const int worth[] = {[ATTN_ISA_SCALAR] = 1, [ATTN_ISA_SSE2] = 2, [ATTN_ISA_SIMD128] = 2,
+                                [ATTN_ISA_NEON] = 3,   [ATTN_ISA_AVX2] = 3, [ATTN_ISA_AVX512] = 4};
     const attn_cpu cpu = cpu_info();
-    for (int isa = 0; isa < ATTN_ISA_COUNT; isa++)
-        CHECK(!cpu.usable[isa] || worth[isa] <= worth[cpu.best]);
+    for (int isa = 0; isa < COUNT_OF(worth); isa++)
+        CHECK(!attn_isa_usable((attn_isa)isa) || worth[isa] <= worth[cpu.best]);
 }
 
 TEST(usable_instruction_sets_are_taken_when_asked_for) {
-    const attn_cpu cpu = cpu_info();
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+    for (int isa = ATTN_ISA_SCALAR; isa < attn_isa_count(); isa++) {
         attn_ctx *ctx = NULL;
-        if (!cpu.usable[isa]) continue;
+        if (!attn_isa_usable((attn_isa)isa)) continue;
         CHECK_INT(create((attn_isa)isa, &ctx, NULL), ATTN_OK);
         CHECK_INT(attn_ctx_isa(ctx), isa);
         attn_ctx_destroy(ctx);
@@ -164,12 +166,11 @@ TEST(usable_instruction_sets_are_taken_when_asked_for) {
 }
 
 TEST(other_instruction_sets_are_refused_by_name) {
-    const attn_cpu cpu = cpu_info();
     int refused = 0;
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+    for (int isa = ATTN_ISA_SCALAR; isa < attn_isa_count(); isa++) {
         attn_ctx *ctx = (attn_ctx *)&refused;
         attn_error err = {""};
-        if (cpu.usable[isa]) continue;
+        if (attn_isa_usable((attn_isa)isa)) continue;
         refused++;
         CHECK_INT(create((attn_isa)isa, &ctx, &err), ATTN_E_ISA);
         CHECK(ctx == NULL);
@@ -179,14 +180,13 @@ TEST(other_instruction_sets_are_refused_by_name) {
 }
 
 TEST(variable_chooses_for_an_auto_context) {
-    const attn_cpu cpu = cpu_info();
-    for (int isa = ATTN_ISA_SCALAR; isa < ATTN_ISA_COUNT; isa++) {
+    for (int isa = ATTN_ISA_SCALAR; isa < attn_isa_count(); isa++) {
         attn_ctx *ctx = NULL;
         attn_error err = {""};
         setenv("ATTN_ISA", attn_isa_name((attn_isa)isa), 1);
         const attn_status status = attn_ctx_create(NULL, &ctx, &err);
         unsetenv("ATTN_ISA");
-        CHECK_INT(status, cpu.usable[isa] ? ATTN_OK : ATTN_E_ISA);
+        CHECK_INT(status, attn_isa_usable((attn_isa)isa) ? ATTN_OK : ATTN_E_ISA);
         if (status == ATTN_OK) {
             CHECK_INT(attn_ctx_isa(ctx), isa);
         } else {
@@ -417,6 +417,23 @@ TEST(threads_of_the_caller_give_the_bits_of_one_thread) {
     free(p);
     free(q);
     CHECK_INT(h.n_frees, h.n_allocs);
+}
+
+TEST(pool_that_one_worker_would_never_call_is_refused) {
+    asked a = {0};
+    attn_ctx_options o;
+    attn_ctx *ctx = NULL;
+    attn_error err = {""};
+    attn_ctx_options_init(&o); /* threads = 1 */
+    o.pool = (attn_pool){.run = run_serially, .user = &a};
+    CHECK_INT(attn_ctx_create(&o, &ctx, &err), ATTN_E_VALUE);
+    CHECK(ctx == NULL);
+    CHECK_MSG(strstr(err.message, "threads: 1, but pool.run is given") == err.message, "%s",
+              err.message);
+    o.threads = 0; /* one worker per CPU */
+    CHECK_INT(attn_ctx_create(&o, &ctx, &err), ATTN_OK);
+    CHECK_INT(attn_ctx_threads(ctx), cpu_info().cpus);
+    attn_ctx_destroy(ctx);
 }
 
 TEST(pool_of_the_caller_may_use_another_context_meanwhile) {

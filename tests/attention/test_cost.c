@@ -28,7 +28,7 @@ TEST(visible_pairs_are_counted_one_by_one_for_any_masks) {
     attn_ctx *ctx = new_ctx();
     brute_case c;
     for (uint64_t seed = 0; seed < CASES && !check_has_failed(); seed++) {
-        attn_cost_info cost;
+        attn_cost_info cost = {.struct_size = sizeof cost};
         attn_error err = {""};
         brute_begin(&c, seed + 7000);
         const attn_status status = attn_cost(ctx, &c.args, &cost, &err);
@@ -55,7 +55,7 @@ TEST(pairs_and_flops_follow_their_formulas) {
     attn_ctx *ctx = new_ctx();
     brute_case c;
     for (uint64_t seed = 0; seed < CASES && !check_has_failed(); seed++) {
-        attn_cost_info cost;
+        attn_cost_info cost = {.struct_size = sizeof cost};
         brute_begin(&c, seed);
         const double d_k = 5, d_v = 3; /* of every random problem */
         CHECK_INT(attn_cost(ctx, &c.args, &cost, NULL), ATTN_OK);
@@ -85,7 +85,7 @@ TEST(bytes_are_those_of_the_tensors) {
     attn_ctx *ctx = new_ctx();
     for (int t = 0; t < 4; t++) {
         const attn_args a = problem(types[t].dtype, 3, 70, 90);
-        attn_cost_info cost;
+        attn_cost_info cost = {.struct_size = sizeof cost};
         CHECK_INT(attn_cost(ctx, &a, &cost, NULL), ATTN_OK);
         const double q = 3 * 6 * 70 * 40, k = 3 * 2 * 90 * 40, v = 3 * 2 * 90 * 24,
                      out = 3 * 6 * 70 * 24;
@@ -111,7 +111,7 @@ TEST(scratch_is_what_forward_asks_for) {
     for (int64_t n = 0; n < 300; n += 37) {
         static float data[6 * 300 * 40];
         attn_args a = problem(ATTN_F32, 1, n, 90);
-        attn_cost_info cost;
+        attn_cost_info cost = {.struct_size = sizeof cost};
         size_t bytes = 0;
         a.q.data = a.k.data = a.v.data = data;
         CHECK_INT(attn_forward_workspace(ctx, &a, &bytes, NULL), ATTN_OK);
@@ -126,7 +126,7 @@ TEST(problem_without_rows_or_keys_costs_nothing) {
     static const int64_t shapes[][3] = {{0, 5, 5}, {2, 0, 5}, {2, 5, 0}, {0, 0, 0}};
     for (int n = 0; n < 4; n++) {
         attn_args a = problem(ATTN_F32, shapes[n][0], shapes[n][1], shapes[n][2]);
-        attn_cost_info cost;
+        attn_cost_info cost = {.struct_size = sizeof cost};
         a.causal = n % 2;
         CHECK_INT(attn_cost(ctx, &a, &cost, NULL), ATTN_OK);
         CHECK_NEAR(cost.pairs, 0, 0);
@@ -140,7 +140,7 @@ TEST(long_causal_problem_is_counted_exactly) {
     attn_ctx *ctx = new_ctx();
     const double n = 300000;
     attn_args a = problem(ATTN_F32, 1, (int64_t)n, (int64_t)n);
-    attn_cost_info cost;
+    attn_cost_info cost = {.struct_size = sizeof cost};
     a.causal = 1;
     CHECK_INT(attn_cost(ctx, &a, &cost, NULL), ATTN_OK);
     CHECK_NEAR(cost.pairs, 6 * n * n, 0);

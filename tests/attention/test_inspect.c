@@ -363,7 +363,7 @@ TEST(equal_weights_rank_by_lower_key) {
     scene *s = scene_begin(1);
     memset(s->q, 0, sizeof s->q);
     s->args.alibi = NULL;
-    s->args.mask.data = NULL;
+    s->args.mask = (attn_tensor){0};
     s->args.offset = N_K; /* everything visible: keys 0, 1, 2, 3 lead in every row of batch 0 */
     CHECK_INT(scene_run(s), ATTN_OK);
     for (int e = 0; e < H * N_Q * TOP; e++) CHECK_INT(s->top_key[e], e % TOP);

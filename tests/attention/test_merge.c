@@ -28,6 +28,7 @@ typedef struct scene {
 } scene;
 
 static void part_init(part *p) {
+    attn_partial_init(&p->view);
     p->view.out = attn_tensor_bhsd(p->out, ATTN_F64, B, H, N_Q, D_V);
     p->view.lse = attn_tensor_bhsd(p->lse, ATTN_F64, B, H, N_Q, 1);
 }
@@ -135,11 +136,12 @@ typedef struct row {
 
 static row merge_rows(row a, row b) {
     row result = {-77, -77};
-    const attn_partial pa = {attn_tensor_bhsd(&a.out, ATTN_F64, 1, 1, 1, 1),
+    const attn_partial pa = {sizeof(attn_partial), attn_tensor_bhsd(&a.out, ATTN_F64, 1, 1, 1, 1),
                              attn_tensor_bhsd(&a.lse, ATTN_F64, 1, 1, 1, 1)};
-    const attn_partial pb = {attn_tensor_bhsd(&b.out, ATTN_F64, 1, 1, 1, 1),
+    const attn_partial pb = {sizeof(attn_partial), attn_tensor_bhsd(&b.out, ATTN_F64, 1, 1, 1, 1),
                              attn_tensor_bhsd(&b.lse, ATTN_F64, 1, 1, 1, 1)};
-    const attn_partial pr = {attn_tensor_bhsd(&result.out, ATTN_F64, 1, 1, 1, 1),
+    const attn_partial pr = {sizeof(attn_partial),
+                             attn_tensor_bhsd(&result.out, ATTN_F64, 1, 1, 1, 1),
                              attn_tensor_bhsd(&result.lse, ATTN_F64, 1, 1, 1, 1)};
     if (attn_merge(&pa, &pb, &pr, NULL) != ATTN_OK) return (row){-77, -77};
     return result;
@@ -184,11 +186,11 @@ TEST(nan_stays_nan) {
 
 TEST(merge_in_f32_rounds_the_exact_result_once) {
     float oa = 1, ob = 2, r = 0, la = logf(3), lb = 0, lr = 0;
-    const attn_partial pa = {attn_tensor_bhsd(&oa, ATTN_F32, 1, 1, 1, 1),
+    const attn_partial pa = {sizeof(attn_partial), attn_tensor_bhsd(&oa, ATTN_F32, 1, 1, 1, 1),
                              attn_tensor_bhsd(&la, ATTN_F32, 1, 1, 1, 1)};
-    const attn_partial pb = {attn_tensor_bhsd(&ob, ATTN_F32, 1, 1, 1, 1),
+    const attn_partial pb = {sizeof(attn_partial), attn_tensor_bhsd(&ob, ATTN_F32, 1, 1, 1, 1),
                              attn_tensor_bhsd(&lb, ATTN_F32, 1, 1, 1, 1)};
-    const attn_partial pr = {attn_tensor_bhsd(&r, ATTN_F32, 1, 1, 1, 1),
+    const attn_partial pr = {sizeof(attn_partial), attn_tensor_bhsd(&r, ATTN_F32, 1, 1, 1, 1),
                              attn_tensor_bhsd(&lr, ATTN_F32, 1, 1, 1, 1)};
     CHECK_INT(attn_merge(&pa, &pb, &pr, NULL), ATTN_OK);
     const double w = exp((double)la);
@@ -200,11 +202,11 @@ TEST(merge_in_f32_rounds_the_exact_result_once) {
 static double merge_half(attn_dtype dtype, uint16_t one, uint16_t two, double (*load)(uint16_t)) {
     uint16_t r = 0;
     float la = 1, lb = 1, lr = 0;
-    const attn_partial pa = {attn_tensor_bhsd(&one, dtype, 1, 1, 1, 1),
+    const attn_partial pa = {sizeof(attn_partial), attn_tensor_bhsd(&one, dtype, 1, 1, 1, 1),
                              attn_tensor_bhsd(&la, ATTN_F32, 1, 1, 1, 1)};
-    const attn_partial pb = {attn_tensor_bhsd(&two, dtype, 1, 1, 1, 1),
+    const attn_partial pb = {sizeof(attn_partial), attn_tensor_bhsd(&two, dtype, 1, 1, 1, 1),
                              attn_tensor_bhsd(&lb, ATTN_F32, 1, 1, 1, 1)};
-    const attn_partial pr = {attn_tensor_bhsd(&r, dtype, 1, 1, 1, 1),
+    const attn_partial pr = {sizeof(attn_partial), attn_tensor_bhsd(&r, dtype, 1, 1, 1, 1),
                              attn_tensor_bhsd(&lr, ATTN_F32, 1, 1, 1, 1)};
     return attn_merge(&pa, &pb, &pr, NULL) == ATTN_OK ? load(r) : NAN;
 }

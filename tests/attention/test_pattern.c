@@ -35,7 +35,7 @@ TEST(causal_shows_keys_up_to_i_plus_offset) {
             const int64_t p[] = {resolved(offsets[o], shapes[s])};
             const grid g = grid_of(shapes[s], causal_rule, p);
             attn_pattern *m = NULL;
-            const attn_status got = attn_pattern_causal(g.n_q, g.n_k, offsets[o], &m, NULL);
+            const attn_status got = attn_pattern_causal(g.n_q, g.n_k, offsets[o], NULL, &m, NULL);
             if (!gave(got, &m, &g)) return;
         }
     }
@@ -53,7 +53,8 @@ static bool windows_agree(shape s, int64_t offset) {
             const int64_t p[] = {resolved(offset, s), sides[l], sides[r]};
             const grid g = grid_of(s, window_rule, p);
             attn_pattern *m = NULL;
-            if (!gave(attn_pattern_window(s.n_q, s.n_k, offset, p[1], p[2], &m, NULL), &m, &g))
+            if (!gave(attn_pattern_window(s.n_q, s.n_k, offset, p[1], p[2], NULL, &m, NULL), &m,
+                      &g))
                 return false;
         }
     }
@@ -80,7 +81,7 @@ TEST(prefix_shows_the_first_keys_to_every_row) {
         for (int t = 0; t < COUNT_OF(lengths); t++) {
             const grid g = grid_of(shapes[s], prefix_rule, &lengths[t]);
             attn_pattern *m = NULL;
-            const attn_status got = attn_pattern_prefix(g.n_q, g.n_k, lengths[t], &m, NULL);
+            const attn_status got = attn_pattern_prefix(g.n_q, g.n_k, lengths[t], NULL, &m, NULL);
             if (!gave(got, &m, &g)) return;
         }
     }
@@ -93,7 +94,7 @@ TEST(global_tokens_see_and_are_seen_by_all) {
         for (int t = 0; t < COUNT_OF(lengths); t++) {
             const grid g = grid_of(shapes[s], global_rule, &lengths[t]);
             attn_pattern *m = NULL;
-            const attn_status got = attn_pattern_global(g.n_q, g.n_k, lengths[t], &m, NULL);
+            const attn_status got = attn_pattern_global(g.n_q, g.n_k, lengths[t], NULL, &m, NULL);
             if (!gave(got, &m, &g)) return;
         }
     }
@@ -112,7 +113,8 @@ TEST(strided_shows_every_step_th_key) {
                 const int64_t p[] = {resolved(offsets[o], shapes[s]), steps[t]};
                 const grid g = grid_of(shapes[s], strided_rule, p);
                 attn_pattern *m = NULL;
-                if (!gave(attn_pattern_strided(g.n_q, g.n_k, offsets[o], p[1], &m, NULL), &m, &g))
+                if (!gave(attn_pattern_strided(g.n_q, g.n_k, offsets[o], p[1], NULL, &m, NULL), &m,
+                          &g))
                     return;
             }
         }
@@ -125,7 +127,7 @@ TEST(dense_shows_every_non_zero_byte) {
         for (int percent = 0; percent <= 100; percent += 20) {
             const grid g = grid_random(shapes[s], percent, &random);
             attn_pattern *m = NULL;
-            if (!gave(attn_pattern_dense(g.n_q, g.n_k, g.allow, &m, NULL), &m, &g)) return;
+            if (!gave(attn_pattern_dense(g.n_q, g.n_k, g.allow, NULL, &m, NULL), &m, &g)) return;
         }
     }
 }
@@ -133,7 +135,7 @@ TEST(dense_shows_every_non_zero_byte) {
 TEST(dense_takes_null_when_there_are_no_pairs) {
     const grid g = {.n_q = 3};
     attn_pattern *m = NULL;
-    gave(attn_pattern_dense(3, 0, NULL, &m, NULL), &m, &g);
+    gave(attn_pattern_dense(3, 0, NULL, NULL, &m, NULL), &m, &g);
 }
 
 /* ------------------------------------------------------------------------------- documents */
@@ -149,7 +151,7 @@ static grid document_grid(shape s, const int64_t *doc_q, const int64_t *doc_k) {
 static void check_documents(shape s, const int64_t *doc_q, const int64_t *doc_k) {
     const grid g = document_grid(s, doc_q, doc_k);
     attn_pattern *m = NULL;
-    gave(attn_pattern_document(s.n_q, s.n_k, doc_q, doc_k, &m, NULL), &m, &g);
+    gave(attn_pattern_document(s.n_q, s.n_k, doc_q, doc_k, NULL, &m, NULL), &m, &g);
 }
 
 TEST(document_of_sorted_ids_is_block_diagonal) {
@@ -180,7 +182,7 @@ TEST(document_ids_may_be_extreme_or_without_partner) {
 TEST(document_takes_null_ids_when_there_are_none) {
     const grid g = {.n_q = 0};
     attn_pattern *m = NULL;
-    gave(attn_pattern_document(0, 0, NULL, NULL, &m, NULL), &m, &g);
+    gave(attn_pattern_document(0, 0, NULL, NULL, NULL, &m, NULL), &m, &g);
 }
 
 /* -------------------------------------------------------------------------- random blocks */
@@ -197,7 +199,7 @@ static grid block_grid(shape s, int64_t block, int64_t count, const int64_t *wan
     return g;
 }
 
-/* Drawn once by a separate program from the recipe in mask_make.c: 9 key blocks, 4 wanted. */
+/* Drawn once by a separate program from the recipe in pattern_make.c: 9 key blocks, 4 wanted. */
 TEST(random_blocks_draws_the_recorded_blocks) {
     static const int64_t small_seed[] = {0, 1, 3, 4, 0, 2, 7, 8, 0, 2, 5, 7,
                                          2, 3, 6, 8, 1, 4, 5, 7, 0, 1, 5, 6};
@@ -206,8 +208,8 @@ TEST(random_blocks_draws_the_recorded_blocks) {
     const shape s = {17, 26}; /* the last blocks are cut: 6 x 9 blocks of 3 */
     const grid small = block_grid(s, 3, 4, small_seed), large = block_grid(s, 3, 4, large_seed);
     attn_pattern *m = NULL;
-    if (!gave(attn_pattern_random_blocks(17, 26, 3, 4, 7, &m, NULL), &m, &small)) return;
-    gave(attn_pattern_random_blocks(17, 26, 3, 4, UINT64_C(0x123456789abcdef0), &m, NULL), &m,
+    if (!gave(attn_pattern_random_blocks(17, 26, 3, 4, 7, NULL, &m, NULL), &m, &small)) return;
+    gave(attn_pattern_random_blocks(17, 26, 3, 4, UINT64_C(0x123456789abcdef0), NULL, &m, NULL), &m,
          &large);
 }
 
@@ -230,7 +232,7 @@ static bool rows_agree(const attn_pattern *m, int64_t i, int64_t other) {
 
 static void check_block_counts(shape s, int64_t block, int64_t count) {
     attn_pattern *m = NULL;
-    CHECK_INT(attn_pattern_random_blocks(s.n_q, s.n_k, block, count, 5, &m, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_random_blocks(s.n_q, s.n_k, block, count, 5, NULL, &m, NULL), ATTN_OK);
     check_normalised(m);
     const int64_t n_blocks = s.n_k / block + (s.n_k % block != 0);
     for (int64_t i = 0; i < s.n_q; i++) {
@@ -253,8 +255,8 @@ TEST(random_blocks_gives_each_row_block_min_count_blocks) {
 
 TEST(random_blocks_repeats_with_the_same_seed) {
     attn_pattern *a = NULL, *b = NULL;
-    CHECK_INT(attn_pattern_random_blocks(60, 70, 4, 3, 11, &a, NULL), ATTN_OK);
-    CHECK_INT(attn_pattern_random_blocks(60, 70, 4, 3, 11, &b, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_random_blocks(60, 70, 4, 3, 11, NULL, &a, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_random_blocks(60, 70, 4, 3, 11, NULL, &b, NULL), ATTN_OK);
     CHECK(same_patterns(a, b));
     attn_pattern_destroy(a);
     attn_pattern_destroy(b);
@@ -262,9 +264,9 @@ TEST(random_blocks_repeats_with_the_same_seed) {
 
 TEST(random_blocks_differs_with_either_half_of_the_seed) {
     attn_pattern *a = NULL, *low = NULL, *high = NULL;
-    CHECK_INT(attn_pattern_random_blocks(60, 70, 4, 3, 11, &a, NULL), ATTN_OK);
-    CHECK_INT(attn_pattern_random_blocks(60, 70, 4, 3, 12, &low, NULL), ATTN_OK);
-    CHECK_INT(attn_pattern_random_blocks(60, 70, 4, 3, 11 | UINT64_C(1) << 40, &high, NULL),
+    CHECK_INT(attn_pattern_random_blocks(60, 70, 4, 3, 11, NULL, &a, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_random_blocks(60, 70, 4, 3, 12, NULL, &low, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_random_blocks(60, 70, 4, 3, 11 | UINT64_C(1) << 40, NULL, &high, NULL),
               ATTN_OK);
     CHECK(!same_patterns(a, low));
     CHECK(!same_patterns(a, high));
@@ -276,7 +278,7 @@ TEST(random_blocks_differs_with_either_half_of_the_seed) {
 /* 4096 draws of 2 in 8: each block 1024 times, standard deviation 27.7; six of them allowed. */
 TEST(random_blocks_prefers_no_block) {
     attn_pattern *m = NULL;
-    CHECK_INT(attn_pattern_random_blocks(4096, 8, 1, 2, 3, &m, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_random_blocks(4096, 8, 1, 2, 3, NULL, &m, NULL), ATTN_OK);
     for (int64_t j = 0; j < 8; j++) {
         int64_t times = 0;
         for (int64_t i = 0; i < 4096; i++) times += attn_pattern_at(m, i, j);
@@ -301,7 +303,8 @@ TEST(longformer_is_a_window_with_global_tokens) {
                 const int64_t p[] = {lengths[a], lengths[b]};
                 const grid g = grid_of((shape){sizes[s], sizes[s]}, longformer_rule, p);
                 attn_pattern *m = NULL;
-                if (!gave(attn_pattern_longformer(sizes[s], p[0], p[1], &m, NULL), &m, &g)) return;
+                if (!gave(attn_pattern_longformer(sizes[s], p[0], p[1], NULL, &m, NULL), &m, &g))
+                    return;
             }
         }
     }
@@ -317,10 +320,10 @@ static bool bigbird_rule(const int64_t *p, int64_t i, int64_t j) {
 static bool bigbird_agrees(int64_t n, const int64_t *p, int64_t random) {
     grid g = grid_of((shape){n, n}, bigbird_rule, p);
     attn_pattern *drawn = NULL, *m = NULL;
-    attn_pattern_random_blocks(n, n, p[0], random, 21, &drawn, NULL);
+    attn_pattern_random_blocks(n, n, p[0], random, 21, NULL, &drawn, NULL);
     for (int64_t t = 0; t < n * n; t++) g.allow[t] |= (uint8_t)attn_pattern_at(drawn, t / n, t % n);
     attn_pattern_destroy(drawn);
-    return gave(attn_pattern_bigbird(n, p[0], p[1], p[2], random, 21, &m, NULL), &m, &g);
+    return gave(attn_pattern_bigbird(n, p[0], p[1], p[2], random, 21, NULL, &m, NULL), &m, &g);
 }
 
 TEST(bigbird_is_band_and_global_and_random_blocks) {
@@ -350,7 +353,7 @@ TEST(golden_sliding_window_causal_w3) {
                                      "00111";
     const grid g = golden_grid(allow);
     attn_pattern *m = NULL;
-    gave(attn_pattern_window(5, 5, 0, 2, 0, &m, NULL), &m, &g);
+    gave(attn_pattern_window(5, 5, 0, 2, 0, NULL, &m, NULL), &m, &g);
 }
 
 TEST(golden_sliding_window_sym_r1) {
@@ -361,7 +364,7 @@ TEST(golden_sliding_window_sym_r1) {
                                      "00011";
     const grid g = golden_grid(allow);
     attn_pattern *m = NULL;
-    gave(attn_pattern_window(5, 5, 0, 1, 1, &m, NULL), &m, &g);
+    gave(attn_pattern_window(5, 5, 0, 1, 1, NULL, &m, NULL), &m, &g);
 }
 
 TEST(golden_local_global_r1_g0) {
@@ -372,7 +375,7 @@ TEST(golden_local_global_r1_g0) {
                                      "10011";
     const grid g = golden_grid(allow);
     attn_pattern *m = NULL;
-    gave(attn_pattern_longformer(5, 1, 1, &m, NULL), &m, &g);
+    gave(attn_pattern_longformer(5, 1, 1, NULL, &m, NULL), &m, &g);
 }
 
 TEST(golden_prefix_lm_2) {
@@ -383,9 +386,9 @@ TEST(golden_prefix_lm_2) {
                                      "11111";
     const grid g = golden_grid(allow);
     attn_pattern *prefix = NULL, *causal = NULL, *m = NULL;
-    CHECK_INT(attn_pattern_prefix(5, 5, 2, &prefix, NULL), ATTN_OK);
-    CHECK_INT(attn_pattern_causal(5, 5, 0, &causal, NULL), ATTN_OK);
-    gave(attn_pattern_union(prefix, causal, &m, NULL), &m, &g);
+    CHECK_INT(attn_pattern_prefix(5, 5, 2, NULL, &prefix, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_causal(5, 5, 0, NULL, &causal, NULL), ATTN_OK);
+    gave(attn_pattern_union(prefix, causal, NULL, &m, NULL), &m, &g);
     attn_pattern_destroy(prefix);
     attn_pattern_destroy(causal);
 }

@@ -22,7 +22,7 @@ static attn_ctx *new_ctx(int threads, attn_isa isa) {
     attn_ctx_options_init(&o);
     o.threads = threads;
     o.isa = isa;
-    o.pool.run = run_serially;
+    if (threads > 1) o.pool.run = run_serially;
     if (attn_ctx_create(&o, &ctx, NULL) != ATTN_OK) abort();
     return ctx;
 }
@@ -317,7 +317,7 @@ TEST(explanation_lists_what_limits_the_keys) {
     const float bias[16] = {0};
     const int64_t lengths[2] = {3, 4};
     attn_pattern *pattern = NULL;
-    CHECK_INT(attn_pattern_prefix(4, 4, 2, &pattern, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_prefix(4, 4, 2, NULL, &pattern, NULL), ATTN_OK);
     a.causal = 1;
     a.window_left = 5;
     a.window_right = 6;

@@ -12,18 +12,18 @@ typedef bool rule(int64_t i, int64_t j);
 
 /* The pattern must show exactly the pairs that the rule allows. */
 static void check_pattern(const char *text, const pattern_shape *shape, rule *allows) {
-    attn_pattern *mask;
+    attn_pattern *pattern;
     attn_error err = {""};
-    const attn_status status = pattern_build(text, shape, &mask, &err);
+    const attn_status status = pattern_build(text, shape, &pattern, &err);
     CHECK_MSG(status == ATTN_OK, "%s: %s", text, err.message);
     for (int64_t i = 0; i < shape->n_q; i++)
         for (int64_t j = 0; j < shape->n_k; j++)
-            if (attn_pattern_at(mask, i, j) != allows(i, j)) {
+            if (attn_pattern_at(pattern, i, j) != allows(i, j)) {
                 check_failed(__FILE__, __LINE__, "%s: pair %d %d is wrong", text, (int)i, (int)j);
                 i = shape->n_q;
                 break;
             }
-    attn_pattern_destroy(mask);
+    attn_pattern_destroy(pattern);
 }
 
 static const pattern_shape square = {12, 12, 0, true};
@@ -49,7 +49,7 @@ static bool either_then_both(int64_t i, int64_t j) {
     return (prefix(i, j) || window(i, j)) && causal(i, j);
 }
 
-TEST(each_name_makes_its_mask) {
+TEST(each_name_makes_its_pattern) {
     check_pattern("causal", &square, causal);
     check_pattern("window:2,1", &square, window);
     check_pattern("window:-1,1", &square, left_open);
@@ -97,11 +97,11 @@ TEST(an_exclamation_mark_is_the_complement) {
 }
 
 static int64_t count(const char *text) {
-    attn_pattern *mask;
+    attn_pattern *pattern;
     attn_error err = {""};
-    if (pattern_build(text, &square, &mask, &err) != ATTN_OK) return -1;
-    const int64_t pairs = attn_pattern_count(mask);
-    attn_pattern_destroy(mask);
+    if (pattern_build(text, &square, &pattern, &err) != ATTN_OK) return -1;
+    const int64_t pairs = attn_pattern_count(pattern);
+    attn_pattern_destroy(pattern);
     return pairs;
 }
 
@@ -123,12 +123,12 @@ TEST(bigbird_passes_its_numbers_in_order) {
 }
 
 static void check_refused(const char *text, const char *says) {
-    attn_pattern *mask;
+    attn_pattern *pattern;
     attn_error err = {""};
-    const attn_status status = pattern_build(text, &square, &mask, &err);
-    if (status == ATTN_OK) attn_pattern_destroy(mask);
+    const attn_status status = pattern_build(text, &square, &pattern, &err);
+    if (status == ATTN_OK) attn_pattern_destroy(pattern);
     CHECK_MSG(status != ATTN_OK, "accepted: %s", text);
-    CHECK_MSG(!mask, "%s: a mask is left", text);
+    CHECK_MSG(!pattern, "%s: a pattern is left", text);
     CHECK_MSG(strstr(err.message, says), "%s: \"%s\" does not say \"%s\"", text, err.message, says);
 }
 
@@ -172,29 +172,29 @@ TEST(deep_nesting_is_refused) {
 TEST(square_patterns_refuse_other_shapes) {
     static const char *const texts[] = {"longformer:2,1", "bigbird:3,1,0,0"};
     for (int i = 0; i < 2; i++) {
-        attn_pattern *mask;
+        attn_pattern *pattern;
         attn_error err;
-        CHECK_INT(pattern_build(texts[i], &wide, &mask, &err), ATTN_E_SHAPE);
+        CHECK_INT(pattern_build(texts[i], &wide, &pattern, &err), ATTN_E_SHAPE);
     }
 }
 
 TEST(masks_that_would_fill_the_memory_are_refused) {
     const pattern_shape huge = {1 << 20, 1 << 20, 0, true};
     const pattern_shape too_many_rows = {INT64_C(1) << 40, 4, 0, true};
-    attn_pattern *mask;
+    attn_pattern *pattern;
     attn_error err;
-    CHECK_INT(pattern_build("strided:2", &huge, &mask, &err), ATTN_E_VALUE);
-    CHECK_INT(pattern_build("random:1,100000", &huge, &mask, &err), ATTN_E_VALUE);
-    CHECK_INT(pattern_build("causal", &too_many_rows, &mask, &err), ATTN_E_VALUE);
+    CHECK_INT(pattern_build("strided:2", &huge, &pattern, &err), ATTN_E_VALUE);
+    CHECK_INT(pattern_build("random:1,100000", &huge, &pattern, &err), ATTN_E_VALUE);
+    CHECK_INT(pattern_build("causal", &too_many_rows, &pattern, &err), ATTN_E_VALUE);
 }
 
 TEST(patterns_that_use_an_offset_need_a_shared_one) {
     const pattern_shape mixed = {12, 12, 0, false};
-    attn_pattern *mask;
+    attn_pattern *pattern;
     attn_error err;
-    CHECK_INT(pattern_build("causal", &mixed, &mask, &err), ATTN_E_VALUE);
-    CHECK_INT(pattern_build("window:1,1", &mixed, &mask, &err), ATTN_E_VALUE);
-    CHECK_INT(pattern_build("strided:2", &mixed, &mask, &err), ATTN_E_VALUE);
-    CHECK_INT(pattern_build("prefix:2", &mixed, &mask, &err), ATTN_OK);
-    attn_pattern_destroy(mask);
+    CHECK_INT(pattern_build("causal", &mixed, &pattern, &err), ATTN_E_VALUE);
+    CHECK_INT(pattern_build("window:1,1", &mixed, &pattern, &err), ATTN_E_VALUE);
+    CHECK_INT(pattern_build("strided:2", &mixed, &pattern, &err), ATTN_E_VALUE);
+    CHECK_INT(pattern_build("prefix:2", &mixed, &pattern, &err), ATTN_OK);
+    attn_pattern_destroy(pattern);
 }

@@ -291,7 +291,7 @@ static bool model_begin(model *w, const problem *p) {
 
 static bool run_oracle(const model *w) {
     const problem *p = w->p;
-    const attn_results results = {.dout = p->dout};
+    const attn_results results = {.struct_size = sizeof(attn_results), .dout = p->dout};
     attn_gradients g = {.struct_size = sizeof g,
                         .dq = w->exact[DQ],
                         .dk = w->exact[DK],

@@ -112,7 +112,7 @@ void poison_copy_free(poison_copy *copy) {
 
 bool poison_is_hidden_anyway(const problem *p, const int64_t at[4]) {
     problem without = *p;
-    without.args.bias.data = NULL;
+    without.args.bias = (attn_tensor){0};
     return !problem_sees(&without, at[0], at[1], at[2], at[3]);
 }
 

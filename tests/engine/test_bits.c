@@ -116,7 +116,7 @@ static bool cut_pattern(const attn_pattern *pattern, int64_t row0, const int64_t
     attn_status status = ATTN_E_MEMORY;
     for (int64_t e = 0; allow && e < size[0] * size[1]; e++)
         allow[e] = (uint8_t)attn_pattern_at(pattern, row0 + e / size[1], e % size[1]);
-    if (allow) status = attn_pattern_dense(size[0], size[1], allow, part, NULL);
+    if (allow) status = attn_pattern_dense(size[0], size[1], allow, NULL, part, NULL);
     free(allow);
     if (status != ATTN_OK) check_failed(__FILE__, __LINE__, "no part of a pattern");
     return status == ATTN_OK;

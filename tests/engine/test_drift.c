@@ -73,7 +73,7 @@ static void dq_on(attn_isa isa) {
     double lse = 0;
     attn_args a = equal_keys(&q, keys, values, 1, N);
     a.k.stride[2] = a.v.stride[2] = 1;
-    attn_results results = {0};
+    attn_results results = {.struct_size = sizeof results};
     results.out = repeated(&out, 1);
     results.lse = attn_tensor_bhsd(&lse, ATTN_F64, 1, 1, 1, 1);
     results.dout = repeated(&dout, 1);
@@ -97,7 +97,7 @@ static void dk_and_dv_on(attn_isa isa) {
     double lse = log(2);
     attn_args a = equal_keys(&q, keys, values, N, 2);
     a.k.stride[2] = a.v.stride[2] = 1;
-    attn_results results = {0};
+    attn_results results = {.struct_size = sizeof results};
     results.out = repeated(&out, N);
     results.lse = attn_tensor_bhsd(&lse, ATTN_F64, 1, 1, N, 1);
     results.lse.stride[2] = 0;

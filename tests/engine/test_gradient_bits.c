@@ -214,7 +214,8 @@ TEST(a_pool_of_the_caller_that_runs_backwards_gives_the_same_gradients) {
 
 /* problem_run_backward() brings a workspace; without one the context has its own scratch. */
 static void ask_scratch(attn_ctx *ctx, problem *p, const results *whole) {
-    const attn_results given = {.out = p->out, .lse = p->lse, .dout = p->dout};
+    const attn_results given = {
+        .struct_size = sizeof(attn_results), .out = p->out, .lse = p->lse, .dout = p->dout};
     CHECK_INT(attn_backward(ctx, &p->args, &given, &p->gradients, NULL), ATTN_OK);
     for (int which = 0; which < GRADIENTS; which++) {
         const attn_tensor t = problem_gradient(p, which);
@@ -292,7 +293,8 @@ static void ask_batches(attn_ctx *ctx, problem *p, const results *whole) {
     for (int64_t b = 0; !p->args.cu_q && b < p->spec.B && !check_has_failed(); b++) {
         attn_args a = p->args;
         results r;
-        const attn_results given = {.out = slice(p->out, 0, b, 1),
+        const attn_results given = {.struct_size = sizeof(attn_results),
+                                    .out = slice(p->out, 0, b, 1),
                                     .lse = slice(p->lse, 0, b, 1),
                                     .dout = slice(p->dout, 0, b, 1)};
         const int64_t from[3] = {b, 0, 0};
@@ -321,7 +323,8 @@ static void ask_sequences(attn_ctx *ctx, problem *p, const results *whole) {
         const int64_t rows = problem_rows(p, s), keys = problem_keys(p, s);
         const int64_t from_q[3] = {0, 0, p->cu_q[s]}, from_k[3] = {0, 0, p->cu_k[s]};
         results r;
-        const attn_results given = {.out = slice(p->out, 2, from_q[2], rows),
+        const attn_results given = {.struct_size = sizeof(attn_results),
+                                    .out = slice(p->out, 2, from_q[2], rows),
                                     .lse = slice(p->lse, 2, from_q[2], rows),
                                     .dout = slice(p->dout, 2, from_q[2], rows)};
         a.cu_q = a.cu_k = NULL;
@@ -415,7 +418,8 @@ static void compare_biases(int kind, bool is_long) {
         attn_ctx *ctx = context_with(ATTN_ISA_AUTO, threads);
         free(memory.data);
         if (!ctx || !set_bias(&p, kind, &memory)) break;
-        const attn_results given = {.out = p.out, .lse = p.lse, .dout = p.dout};
+        const attn_results given = {
+            .struct_size = sizeof(attn_results), .out = p.out, .lse = p.lse, .dout = p.dout};
         CHECK_INT(attn_forward(ctx, &p.args, &p.out, &p.lse, NULL), ATTN_OK);
         CHECK_INT(attn_backward(ctx, &p.args, &given, &p.gradients, NULL), ATTN_OK);
         if (threads == 1) {

@@ -121,7 +121,7 @@ static void tame_offsets(problem *p) {
 
 static bool run_reference(problem *p) {
     attn_error err = {""};
-    const attn_results results = {.dout = p->dout};
+    const attn_results results = {.struct_size = sizeof(attn_results), .dout = p->dout};
     if (attn_reference_backward(&p->args, &results, &p->gradients, &err) == ATTN_OK) return true;
     check_failed(__FILE__, __LINE__, "%s\n    %s", err.message, p->text);
     return false;

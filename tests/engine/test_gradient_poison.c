@@ -18,7 +18,7 @@ static bool run(problem *p, attn_ctx *ctx) {
     attn_error err = {""};
     problem_remember(p);
     if (ctx) return problem_run(p, ctx) && problem_run_backward(p, ctx);
-    const attn_results results = {.dout = p->dout};
+    const attn_results results = {.struct_size = sizeof(attn_results), .dout = p->dout};
     if (attn_reference_backward(&p->args, &results, &p->gradients, &err) == ATTN_OK) return true;
     check_failed(__FILE__, __LINE__, "%s\n    %s", err.message, p->text);
     return false;

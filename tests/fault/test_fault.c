@@ -131,7 +131,7 @@ static void check_call(int which, int threads) {
 static void check_calls(int which, int threads) {
     attn_pattern *pattern = NULL;
     let_all_succeed();
-    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, NULL, &pattern, NULL), ATTN_OK);
     for (int kind = 0; kind < SCENE_KINDS && !check_has_failed(); kind++) {
         scene_begin(&s, kind, pattern);
         check_call(which, threads);
@@ -148,7 +148,7 @@ TEST(forward_on_threads_survives_every_failing_allocation) {
 static void check_slow_call(int which) {
     attn_pattern *pattern = NULL;
     let_all_succeed();
-    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, NULL, &pattern, NULL), ATTN_OK);
     for (int kind = 0; kind < SCENE_KINDS && !check_has_failed(); kind += 5) {
         scene_begin(&s, kind, pattern);
         check_call(which, 1);
@@ -192,11 +192,11 @@ TEST(planning_and_counting_take_no_memory) {
     attn_ctx *ctx = NULL;
     attn_pattern *pattern = NULL;
     let_all_succeed();
-    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, NULL, &pattern, NULL), ATTN_OK);
     CHECK_INT(create(1, &ctx, NULL), ATTN_OK);
     for (int kind = 0; kind < SCENE_KINDS; kind++) {
         static char text[4000];
-        attn_cost_info cost;
+        attn_cost_info cost = {.struct_size = sizeof cost};
         size_t bytes;
         scene_begin(&s, kind, pattern);
         heap_watch(0, HEAP_NEVER);
@@ -214,7 +214,7 @@ TEST(merging_and_slopes_take_no_memory) {
     scene_begin(&s, 1, NULL);
     memset(s.o, 0, sizeof s.o);
     memset(s.l, 0, sizeof s.l);
-    const attn_partial part = {.out = s.out, .lse = s.lse};
+    const attn_partial part = {.struct_size = sizeof(attn_partial), .out = s.out, .lse = s.lse};
     heap_watch(0, HEAP_NEVER);
     CHECK_INT(attn_merge(&part, &part, &part, NULL), ATTN_OK);
     CHECK_INT(attn_alibi_slopes(5, slopes, NULL), ATTN_OK);

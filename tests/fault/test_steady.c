@@ -82,7 +82,8 @@ static attn_status forward(attn_ctx *ctx) {
 static attn_status forward_and_backward(attn_ctx *ctx) {
     static double dq[SCENE_ELEMENTS], dk[SCENE_ELEMENTS], dv[SCENE_ELEMENTS]; /* any dtype */
     static double dbias[SCENE_N * SCENE_N], dsinks[SCENE_H], dscale;
-    const attn_results results = {.out = s.out, .lse = s.lse, .dout = s.args.q};
+    const attn_results results = {
+        .struct_size = sizeof(attn_results), .out = s.out, .lse = s.lse, .dout = s.args.q};
     attn_gradients g;
     attn_gradients_init(&g);
     g.dq = s.args.q;
@@ -105,7 +106,7 @@ static attn_status forward_and_backward(attn_ctx *ctx) {
 
 static void check_second_call(attn_status (*call)(attn_ctx *), int threads) {
     attn_pattern *pattern = NULL;
-    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, NULL, &pattern, NULL), ATTN_OK);
     for (int kind = 0; kind < SCENE_KINDS; kind++) {
         attn_ctx *ctx = new_ctx(threads);
         scene_begin(&s, kind, pattern);
@@ -213,7 +214,7 @@ TEST(context_with_an_allocator_never_calls_malloc) {
 TEST(forward_in_a_workspace_never_allocates) {
     static _Alignas(64) char workspace[4 << 20];
     attn_pattern *pattern = NULL;
-    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, &pattern, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_longformer(SCENE_N, 9, 2, NULL, &pattern, NULL), ATTN_OK);
     for (int kind = 0; kind < SCENE_KINDS; kind++) {
         attn_ctx *ctx = new_ctx(THREADS);
         size_t bytes = 0;
@@ -247,7 +248,7 @@ static attn_args long_problem(const float *x, int64_t n) {
 TEST(scratch_of_a_long_dense_problem_is_below_16_mib) {
     attn_ctx *ctx = new_ctx(1);
     const attn_args a = long_problem(NULL, LONG);
-    attn_cost_info cost;
+    attn_cost_info cost = {.struct_size = sizeof cost};
     CHECK_INT(attn_cost(ctx, &a, &cost, NULL), ATTN_OK);
     CHECK_MSG(cost.bytes_scratch > 0 && cost.bytes_scratch < 16 * MIB, "%.0f bytes",
               cost.bytes_scratch);
@@ -258,6 +259,8 @@ TEST(scratch_does_not_grow_with_the_length) {
     attn_ctx *ctx = new_ctx(1);
     const attn_args a = long_problem(NULL, LONG / 16), b = long_problem(NULL, 4 * LONG);
     attn_cost_info costs[2];
+    attn_cost_info_init(&costs[0]);
+    attn_cost_info_init(&costs[1]);
     CHECK_INT(attn_cost(ctx, &a, &costs[0], NULL), ATTN_OK);
     CHECK_INT(attn_cost(ctx, &b, &costs[1], NULL), ATTN_OK);
     CHECK_NEAR(costs[0].bytes_scratch, costs[1].bytes_scratch, 0);

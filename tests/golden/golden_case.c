@@ -113,12 +113,12 @@ static void set_native_position(golden_problem *p, const golden *g) {
 
 static attn_status set_native_pattern(golden_problem *p, const golden *g) {
     if (named(g, "local_global"))
-        ATTN_TRY(attn_pattern_longformer(g->n_q, 1, 1, &p->pattern, NULL));
+        ATTN_TRY(attn_pattern_longformer(g->n_q, 1, 1, NULL, &p->pattern, NULL));
     if (named(g, "prefix_lm")) {
         attn_pattern *causal = NULL, *prefix = NULL;
-        ATTN_TRY(attn_pattern_causal(g->n_q, g->n_k, 0, &causal, NULL));
-        ATTN_TRY(attn_pattern_prefix(g->n_q, g->n_k, 2, &prefix, NULL));
-        ATTN_TRY(attn_pattern_union(causal, prefix, &p->pattern, NULL));
+        ATTN_TRY(attn_pattern_causal(g->n_q, g->n_k, 0, NULL, &causal, NULL));
+        ATTN_TRY(attn_pattern_prefix(g->n_q, g->n_k, 2, NULL, &prefix, NULL));
+        ATTN_TRY(attn_pattern_union(causal, prefix, NULL, &p->pattern, NULL));
         attn_pattern_destroy(causal);
         attn_pattern_destroy(prefix);
     }

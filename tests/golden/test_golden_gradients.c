@@ -16,7 +16,9 @@ static double tolerance(const attn_tensor *t) { return t->dtype == ATTN_F64 ? 1e
 
 static attn_status by_reference(attn_ctx *ctx, golden_problem *p, attn_error *err) {
     (void)ctx;
-    return attn_reference_backward(&p->args, &(attn_results){.dout = p->dout}, &p->gradients, err);
+    return attn_reference_backward(
+        &p->args, &(attn_results){.struct_size = sizeof(attn_results), .dout = p->dout},
+        &p->gradients, err);
 }
 
 /* With a log-sum-exp in f64: f32 would round that of scores near 1e4 by 5e-4. */
@@ -24,7 +26,8 @@ static attn_status by_backward(attn_ctx *ctx, golden_problem *p, attn_error *err
     p->lse.dtype = ATTN_F64;
     attn_status status = attn_forward(ctx, &p->args, &p->out, &p->lse, err);
     if (status != ATTN_OK) return status;
-    const attn_results results = {.out = p->out, .lse = p->lse, .dout = p->dout};
+    const attn_results results = {
+        .struct_size = sizeof(attn_results), .out = p->out, .lse = p->lse, .dout = p->dout};
     return attn_backward(ctx, &p->args, &results, &p->gradients, err);
 }
 

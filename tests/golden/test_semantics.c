@@ -240,7 +240,7 @@ TEST(poison_outside_the_pattern_stays_there) {
     toy_init(&t, 1, 1, 3);
     const uint8_t allow[3] = {0, 1, 1};
     attn_pattern *pattern = NULL;
-    CHECK_INT(attn_pattern_dense(1, 3, allow, &pattern, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_dense(1, 3, allow, NULL, &pattern, NULL), ATTN_OK);
     t.args.pattern = pattern;
     expect_no_poison(&t);
     attn_pattern_destroy(pattern);
@@ -397,7 +397,7 @@ TEST(packed_sequences_index_mask_and_pattern_locally) {
     const int64_t cu_q[3] = {0, 1, 2}, cu_k[3] = {0, 3, 6};
     const uint8_t mask[6] = {1, 1, 1, 1, 0, 1}, allow[3] = {0, 1, 1};
     attn_pattern *pattern = NULL;
-    CHECK_INT(attn_pattern_dense(1, 3, allow, &pattern, NULL), ATTN_OK);
+    CHECK_INT(attn_pattern_dense(1, 3, allow, NULL, &pattern, NULL), ATTN_OK);
     t.args.cu_q = cu_q;
     t.args.cu_k = cu_k;
     t.args.n_seqs = 2;

@@ -230,7 +230,8 @@ static attn_status run_oracle(dense_pair *p) {
     args.q = dense_tensor(p->q, ATTN_F32);
     args.k = dense_tensor(p->k, ATTN_F32);
     args.v = dense_tensor(p->v, ATTN_F32);
-    const attn_results results = {.dout = dense_tensor(p->dout, ATTN_F32)};
+    const attn_results results = {.struct_size = sizeof(attn_results),
+                                  .dout = dense_tensor(p->dout, ATTN_F32)};
     attn_gradients gradients;
     attn_gradients_init(&gradients);
     gradients.dq = dense_tensor(p->exact_dq, ATTN_F64);

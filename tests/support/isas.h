@@ -24,15 +24,15 @@
         }                                                                                          \
     } while (0)
 
-/* The next instruction set that runs here, from ATTN_ISA_AUTO on; ATTN_ISA_COUNT after the last. */
+/* The next instruction set that runs here, from ATTN_ISA_AUTO on; ATTNI_ISA_COUNT after the last. */
 static inline attn_isa isa_after(attn_isa isa) {
     int next = isa + 1;
-    while (next < ATTN_ISA_COUNT && !attni_kernels_get((attn_isa)next, false)) next++;
+    while (next < ATTNI_ISA_COUNT && !attni_kernels_get((attn_isa)next, false)) next++;
     return (attn_isa)next;
 }
 
 #define EACH_ISA(isa)                                                                              \
-    for (attn_isa isa = isa_after(ATTN_ISA_AUTO); isa != ATTN_ISA_COUNT; isa = isa_after(isa))
+    for (attn_isa isa = isa_after(ATTN_ISA_AUTO); (int)isa != ATTNI_ISA_COUNT; isa = isa_after(isa))
 
 /* The first instruction set of a class that runs here: the one to compare the others with. */
 static inline attn_isa isa_first_of_class(bool fused) {

@@ -285,7 +285,8 @@ static bool make_bias(problem *p) {
     return true;
 }
 
-static attn_status dense_pattern(random_stream *r, int64_t n_q, int64_t n_k, attn_pattern **mask) {
+static attn_status dense_pattern(random_stream *r, int64_t n_q, int64_t n_k,
+                                 attn_pattern **pattern) {
     uint8_t *allow = malloc((size_t)(n_q * n_k) + 1);
     if (!allow) return ATTN_E_MEMORY;
     const double change = PICK(r, 0.5, 0.05);
@@ -294,21 +295,21 @@ static attn_status dense_pattern(random_stream *r, int64_t n_q, int64_t n_k, att
         if (random_chance(r, change)) on = !on;
         allow[e] = on;
     }
-    const attn_status status = attn_pattern_dense(n_q, n_k, allow, mask, NULL);
+    const attn_status status = attn_pattern_dense(n_q, n_k, allow, NULL, pattern, NULL);
     free(allow);
     return status;
 }
 
 static attn_status window_and_global(random_stream *r, int64_t n_q, int64_t n_k,
-                                     attn_pattern **mask) {
+                                     attn_pattern **pattern) {
     attn_pattern *window = NULL, *global = NULL;
-    *mask = NULL;
-    attn_pattern_window(n_q, n_k, 0, random_below(r, 9), random_below(r, 40), &window, NULL);
-    attn_pattern_global(n_q, n_k, random_below(r, 3), &global, NULL);
-    if (window && global) attn_pattern_union(window, global, mask, NULL);
+    *pattern = NULL;
+    attn_pattern_window(n_q, n_k, 0, random_below(r, 9), random_below(r, 40), NULL, &window, NULL);
+    attn_pattern_global(n_q, n_k, random_below(r, 3), NULL, &global, NULL);
+    if (window && global) attn_pattern_union(window, global, NULL, pattern, NULL);
     attn_pattern_destroy(window);
     attn_pattern_destroy(global);
-    return *mask ? ATTN_OK : ATTN_E_MEMORY;
+    return *pattern ? ATTN_OK : ATTN_E_MEMORY;
 }
 
 static bool make_pattern(problem *p) {
@@ -320,12 +321,12 @@ static bool make_pattern(problem *p) {
     case 0: status = dense_pattern(&r, n_q, n_k, &p->pattern); break;
     case 1: status = window_and_global(&r, n_q, n_k, &p->pattern); break;
     case 2:
-        status = attn_pattern_strided(n_q, n_k, random_below(&r, 5), 1 + random_below(&r, 4),
+        status = attn_pattern_strided(n_q, n_k, random_below(&r, 5), 1 + random_below(&r, 4), NULL,
                                       &p->pattern, NULL);
         break;
     default:
         status = attn_pattern_random_blocks(n_q, n_k, 1 + random_below(&r, 60), 2, random_bits(&r),
-                                            &p->pattern, NULL);
+                                            NULL, &p->pattern, NULL);
         break;
     }
     if (status != ATTN_OK) check_failed(__FILE__, __LINE__, "no pattern for %s", p->text);

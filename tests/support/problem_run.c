@@ -179,7 +179,8 @@ static attn_status need_backward(problem *p, attn_ctx *ctx, size_t *bytes, attn_
 }
 
 static attn_status pass_backward(problem *p, attn_ctx *ctx, attn_error *err) {
-    const attn_results results = {.out = p->out, .lse = p->lse, .dout = p->dout};
+    const attn_results results = {
+        .struct_size = sizeof(attn_results), .out = p->out, .lse = p->lse, .dout = p->dout};
     const attn_status status = attn_backward(ctx, &p->args, &results, &p->gradients, err);
     for (int which = 0; which < GRADIENTS; which++) {
         const attn_tensor t = problem_gradient(p, which);

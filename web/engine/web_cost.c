@@ -10,7 +10,7 @@
 
 EXPORT(cost) web_cost(double n, double d, double heads, int32_t causal) {
     attn_args args;
-    attn_cost_info cost;
+    attn_cost_info cost = {.struct_size = sizeof cost};
     web_begin();
     attn_ctx *ctx = web_ctx();
     if (!ctx) return ATTN_E_MEMORY;
