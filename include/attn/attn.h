@@ -132,8 +132,8 @@ ATTN_API const char *attn_dtype_name(attn_dtype dtype);
 
 /** A view of memory that somebody else owns: four dimensions, strides counted in elements. The last
  *  dimension must be contiguous (stride 1) where a function reads or writes vectors; the other
- *  strides are free (0 repeats an input, negative walks backwards). Inputs are never written
- *  through.
+ *  strides are free (0 repeats an input, negative walks backwards), and all of them are in a tensor
+ *  without elements. Inputs are never written through.
  *
  *  An optional tensor is absent when data is NULL and the shape has no elements, as the init
  *  functions leave it. An optional input that has elements but no data (mask, bias) is refused by
@@ -168,15 +168,30 @@ typedef struct attn_pattern attn_pattern; /* section 8 */
  *
  *      s = scale * (q . k)                           "raw"
  *      s = softcap * tanh(s / softcap)               "capped", if softcap > 0
- *      s = s + bias - alibi[h] * |i + offset - j|    "biased"
+ *      s = s - alibi[h] * |i + offset - j| + bias    "biased"
  *      s = -inf where masked
  *      w = softmax over the keys of s / temperature  "weights"; a sink adds exp(sink) to the sum
  *      w = w * keep / (1 - dropout)
  *      out = sum over the keys of w v
  *
- *  A key is visible only if every part that is given allows it: causal, window, lengths, mask,
- *  pattern, and a bias that is not -inf. A row that sees no key gives out = 0, weights 0 and
- *  LSE = -inf: never NaN. Keys whose score is +inf share the row equally.
+ *  A key is visible if every part that is given allows it (causal, window, lengths, mask, pattern,
+ *  and a bias that is not -inf) and its score is not -inf. A row that sees no key gives out = 0 and
+ *  weights 0: never NaN. Keys whose score is +inf share the row equally.
+ *
+ *  The edges of the number range. Arithmetic is in f64 for f64 inputs and in f32 for all others.
+ *   - Scores are numbers of that type in base 2: s counts as +-inf where s * log2(e) / temperature
+ *     passes the largest one (|s| > 2.36e38 * temperature in f32). The same holds on the way: queries
+ *     are multiplied by scale first, products are added in the order of d, and what leaves the range
+ *     is infinite from there on. (If terms of both signs leave it in one sum, a machine without fused
+ *     multiply-add gives NaN, one with it the first of them.)
+ *   - Only -inf masks. A finite bias or ALiBi is rounded to the nearest finite number of the type, and
+ *     a score that they push below the range stays at its lower end.
+ *   - In base 2, scale and softcap must be 0 or normal numbers of the type, as must 1 / softcap and
+ *     log2(e) / temperature; slopes and sinks must be finite. Otherwise ATTN_E_VALUE.
+ *   - A weight below the smallest normal number may be rounded to 0. As the weight of a visible key is
+ *     above 0 in truth, Inf or NaN in its value reaches the row whatever the weight, dropped or not;
+ *     Inf of both signs gives NaN. Without dropout, finite values give a finite row.
+ *   - A NaN in a result is the positive quiet one without payload.
  *
  *  Grouped-query attention: H must be a multiple of H_kv; query head h reads key/value head
  *  h / (H / H_kv). */
@@ -187,9 +202,12 @@ typedef struct attn_args {
     attn_tensor k; /* (B, H_kv, n_k, d_k) same dtype as q */
     attn_tensor v; /* (B, H_kv, n_k, d_v) same dtype as q */
 
-    double scale;       /* any finite number; ATTN_SCALE_AUTO (default) = 1/sqrt(d_k) */
-    double temperature; /* > 0; default 1; small values sharpen */
-    double softcap;     /* > 0 caps scores smoothly to +-softcap; 0 (default) = off */
+    double scale; /* 0 or, in f32 arithmetic at temperature 1, 8.2e-39 .. 2.3e38 in magnitude;
+                           ATTN_SCALE_AUTO (default) = 1/sqrt(d_k) */
+    double
+        temperature; /* > 0, in f32 arithmetic 4.3e-39 .. 1.2e38; default 1; small ones sharpen */
+    double softcap;  /* caps scores smoothly to +-softcap, in f32 arithmetic at temperature 1
+                           8.2e-39 .. 5.8e37; 0 (default) = off */
 
     /* Position. Query i stands at key i + offset; causal hides the keys after that place; windows
      * count keys before and after it: -1 (default) = no limit, the key at the place always visible.
@@ -219,7 +237,8 @@ typedef struct attn_args {
     int64_t n_seqs;
 
     const double *alibi; /* (H) slopes, see attn_alibi_slopes(); or NULL */
-    const double *sinks; /* (H) logits of the denominator, not divided by temperature; or NULL */
+    const double *sinks; /* (H) logits of the denominator, not divided by temperature, -inf = none;
+                            or NULL */
 
     double dropout; /* 0 <= dropout < 1; default 0 */
     uint64_t seed;  /* dropout is a function of (seed, batch, head, i, j): attn_dropout_keep() */
@@ -356,7 +375,8 @@ ATTN_API attn_status attn_cpu_info(attn_cpu *info, attn_error *err);
 /** attn_forward(): out = softmax(scale q k^T + ...) v, streamed: no n_q x n_k matrix is built.
  *  out (B, H, n_q, d_v) dtype of q, last dimension contiguous.
  *  lse (B, H, n_q, 1) f64, or f32 unless inputs are f64, or NULL: natural logarithm of each row's
- *  denominator, of scores divided by temperature; -inf for a row that sees no key, sinks or not.
+ *  denominator, the sum over its keys of exp(s / temperature) and exp(sink): the sink itself for a
+ *  row that sees no key, and -inf without a sink.
  *  Borrows everything; out and lse must not overlap each other or any input. Scratch comes from the
  *  context, which allocates only for a larger shape than before, or from args->workspace.
  *  Errors: any but SELFTEST; out and lse are then untouched, except after ABORTED.
@@ -407,9 +427,10 @@ static inline void attn_results_init(attn_results *results) {
 }
 
 /** attn_backward(): the gradients of a loss with respect to the inputs of attn_forward(), through
- *  every option of attn_args. Weights are recomputed from lse tile by tile: O(n) memory. Rows and
- *  keys that see nothing get 0; NaN or Inf in a masked place never reaches a gradient. A row whose
- *  lse is +inf has no finite gradient and gives NaN. Dropout is the same as forward's.
+ *  every option of attn_args. Weights are recomputed from lse tile by tile: O(n) memory. Rows that
+ *  see no key and keys that nobody sees get 0, whatever dout holds there; NaN or Inf in a masked
+ *  place never reaches a gradient. A row whose lse is +inf has no finite gradient and gives NaN.
+ *  Dropout is the same as forward's.
  *  Borrows everything; results must not overlap each other or any input. Scratch comes from the
  *  context or from args->workspace (attn_backward_workspace() bytes).
  *  The same bits for any thread count, batch composition and vector width of a class, as forward;
@@ -552,8 +573,8 @@ ATTN_API attn_status attn_pattern_to_csr(const attn_pattern *pattern, int64_t *r
 
 typedef struct attn_partial {
     uint32_t struct_size; /* set by attn_partial_init(), or by you: sizeof(attn_partial) */
-    attn_tensor out;      /* (B, H, n_q, d_v) attention over some of the keys */
-    attn_tensor lse;      /* (B, H, n_q, 1) with its log-sum-exp */
+    attn_tensor out;      /* (B, H, n_q, d_v) attention over some of the keys, any float dtype */
+    attn_tensor lse;      /* (B, H, n_q, 1) with its log-sum-exp, f32 or f64 */
 } attn_partial;
 
 /** Sets both tensors to absent. */
@@ -562,11 +583,14 @@ static inline void attn_partial_init(attn_partial *partial) {
     attn_partial_init_sized(partial, sizeof(attn_partial));
 }
 
-/** attn_merge(): attention over the union of two disjoint key sets, from the two partial results;
- *  exact up to rounding. All three agree in shape and dtype; result may be a or b itself (same data
- *  and strides) but not overlap otherwise. Errors: NULL, SHAPE, DTYPE, STRIDE, OVERLAP; result is
- *  then untouched. */
-ATTN_API attn_status attn_merge(const attn_partial *a, const attn_partial *b,
+/** attn_merge(): attention over the union of n_parts disjoint key sets from the partial results over
+ *  each, in double precision, in the order given, rounded once: exact up to that rounding for any
+ *  number of parts. A row of which no part has a key or a sink gives out = 0 and lse = -inf. Give
+ *  sinks to one of the parts only.
+ *  All agree in shape; dtypes may differ, so that an f64 result can take in f32 parts call after call
+ *  without losing digits. The result may be one of the parts (same data, dtype and strides) but not
+ *  overlap otherwise. Errors: NULL, VALUE, SHAPE, DTYPE, STRIDE, OVERLAP; result is then untouched. */
+ATTN_API attn_status attn_merge(const attn_partial *const *parts, int64_t n_parts,
                                 const attn_partial *result, attn_error *err);
 
 /* ------------------------------------------------------------------------- 10 planning and cost */

@@ -241,7 +241,7 @@ static attn_status check_args(const attn_args *args, bool need_data, attn_args *
     ATTN_TRY(check_score_tensor(full, "bias", &full->bias, FLOATS, need_data, err));
     ATTN_TRY(check_pattern(full, err));
     if (full->scale == ATTN_SCALE_AUTO) full->scale = 1 / sqrt((double)full->q.shape[3]);
-    return ATTN_OK;
+    return attni_check_range(full, err);
 }
 
 attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error *err) {
@@ -260,23 +260,6 @@ attn_status attni_args_check_shapes(const attn_args *args, attn_args *full, attn
     return ATTN_OK;
 }
 
-/* A result must not overlap an input. */
-static attn_status check_apart(const attn_args *a, const char *name, const attn_tensor *t,
-                               attn_error *err) {
-    const struct {
-        const char *name;
-        const attn_tensor *t;
-    } inputs[5] = {
-        {"q", &a->q}, {"k", &a->k}, {"v", &a->v}, {"mask", &a->mask}, {"bias", &a->bias}};
-    for (int x = 0; x < 5; x++) {
-        if (attni_tensors_overlap(t, inputs[x].t)) {
-            return attni_fail(err, ATTN_E_OVERLAP, "%s: overlaps %s; give it memory of its own",
-                              name, inputs[x].name);
-        }
-    }
-    return ATTN_OK;
-}
-
 attn_status attni_check_result(const attn_args *a, const char *name, const attn_tensor *t,
                                const int64_t shape[4], unsigned dtypes, bool row_contiguous,
                                attn_error *err) {
@@ -285,7 +268,7 @@ attn_status attni_check_result(const attn_args *a, const char *name, const attn_
     if (row_contiguous) ATTN_TRY(attni_check_row_contiguous(name, t, err));
     if (attni_tensor_is_empty(t)) return ATTN_OK;
     ATTN_TRY(attni_check_distinct(name, t, err));
-    return check_apart(a, name, t, err);
+    return attni_check_apart(a, name, t, err);
 }
 /* A log-sum-exp in f32 is enough for f32 results, but not always for gradients. */
 static unsigned lse_dtypes(const attn_args *a) {
@@ -319,28 +302,6 @@ attn_status attni_check_saved(const attn_args *a, size_t needed, attn_error *err
                       a->saved_size, (uintptr_t)a->saved % 64 ? "not" : "that is", needed);
 }
 
-static attn_tensor bytes_at(void *data, size_t size) {
-    return attn_tensor_bhsd(data, ATTN_BOOL, 1, 1, 1, (int64_t)size);
-}
-
-attn_status attni_check_spaces(const attn_args *a, const attn_tensor *const *tensors, size_t n,
-                               attn_error *err) {
-    if (!a->workspace && !a->saved) return ATTN_OK;
-    const attn_tensor workspace = bytes_at(a->workspace, a->workspace_size),
-                      saved = bytes_at(a->saved, a->saved_size);
-    for (size_t i = 0; i < n; i++) {
-        if (!tensors[i]) continue;
-        const bool over_workspace = attni_tensors_overlap(&workspace, tensors[i]);
-        if (over_workspace || attni_tensors_overlap(&saved, tensors[i])) {
-            return attni_fail(err, ATTN_E_OVERLAP,
-                              "%s: overlaps a tensor; give it memory of its own",
-                              over_workspace ? "workspace" : "saved");
-        }
-    }
-    if (!attni_tensors_overlap(&workspace, &saved)) return ATTN_OK;
-    return attni_fail(err, ATTN_E_OVERLAP, "saved: overlaps workspace; give it memory of its own");
-}
-
 /* ------------------------------------------------------------------------- gradients */
 
 static attn_status check_given(const char *name, const attn_tensor *t, const int64_t shape[4],
@@ -364,10 +325,12 @@ attn_status attni_results_check(const attn_args *a, const attn_results *given, b
 /* A wanted gradient among all others. */
 typedef struct named_gradient {
     const char *name;
-    const attn_tensor *t, *like; /* like: the input it belongs to */
+    const attn_tensor *t, *like; /* like: the input it belongs to, or NULL: an array of doubles */
     unsigned dtypes;
     bool rows; /* must have contiguous rows and distinct elements */
 } named_gradient;
+
+enum { GRADIENTS = 6 };
 
 static attn_status check_gradient(const attn_args *a, const named_gradient *g, bool need_data,
                                   attn_error *err) {
@@ -375,13 +338,14 @@ static attn_status check_gradient(const attn_args *a, const named_gradient *g, b
     if (g->rows) {
         return attni_check_result(a, g->name, g->t, g->like->shape, g->dtypes, true, err);
     }
+    if (!g->like) return attni_check_apart(a, g->name, g->t, err);
     if (!g->like->data) {
         return attni_fail(err, ATTN_E_NULL, "%s: given, but args->bias is absent", g->name);
     }
     ATTN_TRY(attni_check_tensor(g->name, g->t, g->dtypes, false, err));
     for (int k = 0; k < 4; k++)
         ATTN_TRY(check_dim(g->name, g->t, k, g->like->shape[k], "the shape of bias", err));
-    return check_apart(a, g->name, g->t, err);
+    return attni_check_apart(a, g->name, g->t, err);
 }
 
 /* need_data: a gradient without data is not wanted. */
@@ -390,13 +354,15 @@ static attn_status check_gradients(const attn_args *a, const attn_results *r,
                                    attn_error *err) {
     const unsigned same = 1u << a->q.dtype | (allow_f64 ? 1u << ATTN_F64 : 0),
                    reals = 1u << ATTN_F32 | 1u << ATTN_F64;
-    const named_gradient all[4] = {{"dq", &g->dq, &a->q, same, true},
-                                   {"dk", &g->dk, &a->k, same, true},
-                                   {"dv", &g->dv, &a->v, same, true},
-                                   {"dbias", &g->dbias, &a->bias, reals, false}};
+    const attn_tensor dsinks = attn_tensor_bhsd(g->dsinks, ATTN_F64, 1, 1, 1, a->q.shape[1]),
+                      dscale = attn_tensor_bhsd(g->dscale, ATTN_F64, 1, 1, 1, 1);
+    const named_gradient all[GRADIENTS] = {
+        {"dq", &g->dq, &a->q, same, true},       {"dk", &g->dk, &a->k, same, true},
+        {"dv", &g->dv, &a->v, same, true},       {"dbias", &g->dbias, &a->bias, reals, false},
+        {"dsinks", &dsinks, NULL, reals, false}, {"dscale", &dscale, NULL, reals, false}};
     const attn_tensor *const given[3] = {&r->out, &r->lse, &r->dout};
     static const char *const given_names[3] = {"out", "lse", "dout"};
-    for (int x = 0; x < 4; x++) {
+    for (int x = 0; x < GRADIENTS; x++) {
         ATTN_TRY(check_gradient(a, &all[x], need_data, err));
         for (int y = 0; y < 3; y++) {
             if (!attni_tensors_overlap(all[x].t, given[y])) continue;

@@ -13,21 +13,28 @@ attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error 
  * data is present (its data is not NULL, and must not be read). */
 attn_status attni_args_check_shapes(const attn_args *args, attn_args *full, attn_error *err);
 
+/* Checks that scale, temperature, softcap, slopes and sinks are numbers that the arithmetic type can
+ * hold; scale is filled in. */
+attn_status attni_check_range(const attn_args *full, attn_error *err);
+
 /* Checks out (B, H, n_q, d_v) and lse (B, H, n_q, 1) or NULL against checked arguments. */
 attn_status attni_output_check(const attn_args *full, const attn_tensor *out,
                                const attn_tensor *lse, bool allow_f64, attn_error *err);
 
 /* Checks an output that must have this shape, a dtype in the set of bits 1 << dtype, and not
- * overlap q, k, v, mask, bias; it need not have data. row_contiguous: the last dimension must have stride 1. */
+ * overlap an input; it need not have data. row_contiguous: the last dimension must have stride 1. */
 attn_status attni_check_result(const attn_args *full, const char *name, const attn_tensor *t,
                                const int64_t shape[4], unsigned dtypes, bool row_contiguous,
                                attn_error *err);
 
 /* Checks that saved, if given, has this many bytes. */
 attn_status attni_check_saved(const attn_args *full, size_t needed, attn_error *err);
-/* Checks that workspace and saved, where given, overlap none of the tensors (some may be NULL) and
- * not each other. */
-attn_status attni_check_spaces(const attn_args *full, const attn_tensor *const *tensors, size_t n,
+/* Checks that a result overlaps no input. */
+attn_status attni_check_apart(const attn_args *full, const char *name, const attn_tensor *t,
+                              attn_error *err);
+/* Checks that workspace and saved, where given, overlap no input, none of the results (some may be
+ * NULL) and not each other. */
+attn_status attni_check_spaces(const attn_args *full, const attn_tensor *const *results, size_t n,
                                attn_error *err);
 
 /* Checks dout, and with `all` also out and lse, against checked arguments; copies to *results. */

@@ -14,8 +14,10 @@ static attn_status choose_workspace(attn_ctx *ctx, attni_backward_job *job, attn
     const attn_args *a = plan->args;
     const attn_results *r = job->results;
     const attn_gradients *g = job->gradients;
-    const attn_tensor *const all[] = {&a->q,   &a->k,    &a->v,  &a->mask, &a->bias, &r->out,
-                                      &r->lse, &r->dout, &g->dq, &g->dk,   &g->dv,   &g->dbias};
+    const attn_tensor dsinks = attn_tensor_bhsd(g->dsinks, ATTN_F64, 1, 1, 1, a->q.shape[1]),
+                      dscale = attn_tensor_bhsd(g->dscale, ATTN_F64, 1, 1, 1, 1);
+    const attn_tensor *const all[] = {&r->out, &r->lse,   &r->dout, &g->dq, &g->dk,
+                                      &g->dv,  &g->dbias, &dsinks,  &dscale};
     ATTN_TRY(attni_ctx_workspace(ctx, a, job->plan->workspace, &job->workspace, err));
     ATTN_TRY(attni_check_saved(a, plan->saved.bytes, err));
     return attni_check_spaces(a, all, sizeof all / sizeof *all, err);
@@ -62,10 +64,12 @@ static void add_up(const attni_backward_job *job) {
     for (int64_t h = 0; g->dsinks && h < H; h++) {
         g->dsinks[h] = 0;
         for (int64_t b = 0; b < attni_sequence_count(a); b++) g->dsinks[h] += sinks[b * H + h];
+        g->dsinks[h] = attni_one_nan(g->dsinks[h]);
     }
     if (!g->dscale) return;
     *g->dscale = 0;
     for (int64_t head = 0; head < plan->heads; head++) *g->dscale += scales[head];
+    *g->dscale = attni_one_nan(*g->dscale);
 }
 
 attn_status attn_backward(attn_ctx *ctx, const attn_args *args, const attn_results *results,

@@ -4,8 +4,10 @@
 
 size_t attni_backward_panel_size(void) { return (sizeof(attni_back_panel) + 63) / 64 * 64; }
 
-ATTNI_INLINE double product_at(attn_dtype dtype, const void *a, const void *b, int64_t at) {
-    return attni_load_as(dtype, a, at) * attni_load_as(dtype, b, at);
+/* An output of exactly 0 counts as 0 whatever dout holds: a row that sees no key has only such. */
+ATTNI_INLINE double product_at(attn_dtype dtype, const void *dout, const void *out, int64_t at) {
+    const double x = attni_load_as(dtype, out, at);
+    return x == 0 ? 0 : attni_load_as(dtype, dout, at) * x;
 }
 
 /* In double, as two sums, so that one addition need not wait for the one before. */
@@ -67,7 +69,7 @@ static void fill_stats(const attni_back_task *s, attni_back_panel *p) {
 const void *attni_back_panel_stored(const attni_back_task *s, attni_back_panel *p, int64_t first) {
     const attni_plan *f = &s->plan->forward;
     const attni_saved *saved = &f->saved;
-    if (saved->bytes == 0) return NULL;
+    if (saved->bytes == 0 || s->scores_mask) return NULL;
     const char *head = (const char *)f->args->saved + (size_t)s->head * saved->head_bytes;
     const size_t row = (size_t)saved->row * f->real_size,
                  column = (size_t)p->first_row * f->real_size;
@@ -144,22 +146,60 @@ void attni_back_panel_pack(const attni_back_task *s, attni_back_panel *p) {
     if (plan->want_dv) copy_rows(s, p, from, a->v.shape[3], s->scratch + plan->layout.do_rows);
 }
 
-/* Is every number finite? Adding one to an exponent of all ones carries into the sign bit: integer
+/* Does no number of this many bytes each have an exponent, as it is stored, of `exponent` or more?
+ * Added to what is missing to the next power of two it carries into the sign bit: integer
  * arithmetic that compilers turn into vectors. */
-static bool are_finite(const void *numbers, int64_t n, size_t real_size) {
+ATTNI_INLINE bool are_below(const void *numbers, int64_t n, int bytes, int mantissa,
+                            uint64_t exponent) {
+    const int sign = 8 * bytes - 1;
+    const uint64_t magnitude = ((uint64_t)1 << sign) - 1,
+                   missing = ((uint64_t)1 << sign) - (exponent << mantissa);
+    uint64_t carry = 0;
+    for (int64_t i = 0; bytes == 2 && i < n; i++)
+        carry |= (((const uint16_t *)numbers)[i] & magnitude) + missing;
     uint32_t carry32 = 0;
-    uint64_t carry64 = 0;
-    for (int64_t i = 0; real_size == sizeof(float) && i < n; i++) {
+    for (int64_t i = 0; bytes == 4 && i < n; i++) {
         uint32_t bits;
         memcpy(&bits, (const float *)numbers + i, sizeof bits);
-        carry32 |= (bits & 0x7f800000u) + 0x00800000u;
+        carry32 |= (bits & (uint32_t)magnitude) + (uint32_t)missing;
     }
-    for (int64_t i = 0; real_size == sizeof(double) && i < n; i++) {
+    for (int64_t i = 0; bytes == 8 && i < n; i++) {
         uint64_t bits;
         memcpy(&bits, (const double *)numbers + i, sizeof bits);
-        carry64 |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
+        carry |= (bits & magnitude) + missing;
     }
-    return carry32 >> 31 == 0 && carry64 >> 63 == 0;
+    return ((carry | carry32) >> sign & 1) == 0;
+}
+
+static bool are_finite(const void *numbers, int64_t n, size_t real_size) {
+    return real_size == sizeof(float) ? are_below(numbers, n, 4, 23, 0xff)
+                                      : are_below(numbers, n, 8, 52, 0x7ff);
+}
+
+/* Magnitudes below 2^49 (f64: 2^500), of queries times their factor and of keys alike, cannot make a
+ * score that leaves the range, for any head size. */
+static bool are_modest(attn_dtype dtype, const void *numbers, int64_t n) {
+    switch (dtype) {
+    case ATTN_F64: return are_below(numbers, n, 8, 52, 1023 + 500);
+    case ATTN_F16: return are_below(numbers, n, 2, 10, 0x1f);
+    case ATTN_BF16: return are_below(numbers, n, 2, 7, 127 + 49);
+    default: return are_below(numbers, n, 4, 23, 127 + 49);
+    }
+}
+
+bool attni_back_keys_are_modest(const attni_back_task *s) {
+    const attn_tensor *k = &s->plan->forward.args->k;
+    for (int64_t j = s->lo; j < s->hi; j++) {
+        const void *row = attni_row_at(k, s->seq.batch, s->kv_head, s->seq.k_row + j);
+        if (!are_modest(k->dtype, row, k->shape[3])) return false;
+    }
+    return true;
+}
+
+bool attni_back_panel_is_modest(const attni_back_task *s, const attni_back_panel *p) {
+    const attni_plan *f = &s->plan->forward;
+    return are_modest(f->real_size == sizeof(double) ? ATTN_F64 : ATTN_F32, p->q_t,
+                      f->args->q.shape[3] * attni_back_lanes(s, p));
 }
 
 /* Are the block's rows of a packed operand finite? */

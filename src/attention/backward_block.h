@@ -49,6 +49,8 @@ typedef struct attni_back_task {
     int64_t range, lo, hi; /* keys lo .. hi - 1 */
     attni_key_sums dk, dv;
     int n_panels, n_rows; /* of the block */
+    bool far_keys;        /* keys of the range are so large that a score may leave the range */
+    bool scores_mask;     /* keys or queries of the block are: a score of -inf may hide a pair */
     bool guarded;         /* rows of the block hold Inf or NaN, and pairs may be hidden */
 } attni_back_task;
 
@@ -70,6 +72,9 @@ static inline int attni_back_lanes(const attni_back_task *s, const attni_back_pa
 /* Rows first .. of all rows of the group, as panels; returns whether some row may see a key of the
  * range: keys lo .. hi - 1. */
 bool attni_back_block_begin(attni_back_task *task, int64_t first, int64_t *lo, int64_t *hi);
+/* Are the keys of the range, or the packed queries of a panel, too small to make a score of -inf? */
+bool attni_back_keys_are_modest(const attni_back_task *task);
+bool attni_back_panel_is_modest(const attni_back_task *task, const attni_back_panel *panel);
 /* Are the packed operands of the block finite? */
 bool attni_back_block_is_finite(const attni_back_task *task);
 

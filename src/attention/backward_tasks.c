@@ -18,11 +18,7 @@ static bool may_hide(const attn_args *a) {
 
 static void add_to(const attn_tensor *t, void *row, int64_t j, double x) {
     const int64_t at = j * t->stride[3];
-    if (t->dtype == ATTN_F64) {
-        ((double *)row)[at] += x;
-    } else {
-        ((float *)row)[at] = (float)((double)((float *)row)[at] + x);
-    }
+    attni_store_as(t->dtype, row, at, attni_load_as(t->dtype, row, at) + x);
 }
 
 static void add_dbias(const attni_back_task *s, const attni_back_panel *p, int64_t first,
@@ -129,6 +125,7 @@ static void visit_tile(const attni_back_task *s, attni_back_panel *p, const attn
         .stored_row = (ptrdiff_t)f->saved.row,
         .delta = p->delta,
         .short_rows = short_rows(s, p, t->first),
+        .scores_mask = s->scores_mask,
         .p = s->scratch + l->p + column,
         .ds = s->scratch + l->ds + column,
         .dz = plan->want_dbias ? s->scratch + l->dz : NULL,
@@ -292,8 +289,10 @@ static void add_dscale(const attni_back_task *s, const attni_back_panel *p) {
     for (int x = 0; x < p->rows.n; x++) {
         double dot = 0;
         for (int64_t c = 0; c < f->args->q.shape[3]; c++) {
-            dot += attni_load_real(q[x], f->real_size, c) *
-                   attni_load_real(p->dq_total, f->real_size, c * attni_back_lanes(s, p) + x);
+            const double dq =
+                attni_load_real(p->dq_total, f->real_size, c * attni_back_lanes(s, p) + x);
+            /* 0 where the row sees no key, whatever q holds */
+            if (dq != 0) dot += attni_load_real(q[x], f->real_size, c) * dq;
         }
         *sum += dot / f->args->temperature;
     }
@@ -386,7 +385,11 @@ static void do_block(attni_back_task *s, int64_t first) {
         if (sees) attni_back_panel_pack(s, p);
         if (s->job->gradients->dsinks && s->range == 0) add_dsinks(s, p);
     }
-    s->guarded = sees && may_hide(plan->forward.args) && !attni_back_block_is_finite(s);
+    s->scores_mask = s->far_keys;
+    for (int n = 0; sees && n < n_panels && !s->scores_mask; n++)
+        s->scores_mask = !attni_back_panel_is_modest(s, attni_back_panel_at(s, n));
+    s->guarded =
+        sees && (s->scores_mask || may_hide(plan->forward.args)) && !attni_back_block_is_finite(s);
     if (plan->want_dq && s->range > 0) {
         if (!await_dq(s, first)) return;
         for (int n = 0; n < n_panels; n++) load_dq(s, attni_back_panel_at(s, n));
@@ -412,7 +415,7 @@ typedef struct sum_places {
 static attni_key_sums begin_sums(const attni_back_task *s, const attn_tensor *result,
                                  sum_places places, double factor) {
     attni_key_sums sums = {.result = result, .d = result->shape[3], .factor = factor};
-    if (!result->data) return sums;
+    if (!result->data || attni_tensor_is_empty(result)) return sums;
     const size_t bytes = (size_t)((s->hi - s->lo) * sums.d) * s->plan->forward.real_size;
     const attni_sequence *seq = &s->seq;
     const bool packed = s->plan->forward.args->cu_q != NULL;
@@ -450,10 +453,14 @@ static void fold_sums(const attni_back_task *s, attni_key_sums *sums) {
     sums->folded = true;
 }
 
-static void scale_row(void *row, size_t real_size, int64_t n, double factor) {
-    for (int64_t c = 0; real_size == sizeof(float) && c < n; c++)
-        ((float *)row)[c] *= (float)factor;
-    for (int64_t c = 0; real_size == sizeof(double) && c < n; c++) ((double *)row)[c] *= factor;
+/* Multiplies by factor and makes all NaN one. */
+static void finish_row(void *row, size_t real_size, int64_t n, double factor) {
+    for (int64_t c = 0; real_size == sizeof(float) && c < n; c++) {
+        const float x = ((float *)row)[c] * (float)factor;
+        ((float *)row)[c] = x == x ? x : NAN;
+    }
+    for (int64_t c = 0; real_size == sizeof(double) && c < n; c++)
+        ((double *)row)[c] = attni_one_nan(((double *)row)[c] * factor);
 }
 
 static void end_sums(const attni_back_task *s, const attni_key_sums *sums) {
@@ -463,7 +470,7 @@ static void end_sums(const attni_back_task *s, const attni_key_sums *sums) {
         char *row = sums->total + j * sums->total_row * (ptrdiff_t)f->real_size;
         if (sums->folded)
             f->kernels->settle(sums->d, row, sums->lost + j * sums->d * (ptrdiff_t)f->real_size);
-        if (sums->factor != 1) scale_row(row, f->real_size, sums->d, sums->factor);
+        finish_row(row, f->real_size, sums->d, sums->factor);
         if (!f->half) continue;
         f->kernels->narrow(
             sums->d, sums->result->dtype, (float *)row,
@@ -486,6 +493,7 @@ static void do_head(attni_back_task *s, int64_t head) {
     s->dk = begin_sums(s, &g->dk, (sum_places){l->dk, l->dk_group, l->dk_lost},
                        a->scale / a->temperature);
     s->dv = begin_sums(s, &g->dv, (sum_places){l->dv, l->dv_group, l->dv_lost}, 1);
+    s->far_keys = !attni_back_keys_are_modest(s);
     for (int64_t row = 0; row < rows; row += ATTNI_BLOCK_ROWS) {
         if (attni_ctx_aborts(s->job->ctx, s->worker)) return;
         do_block(s, row);

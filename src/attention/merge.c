@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge.c - attn_merge(): joins the attention over two disjoint sets of keys. Touches: the result.
- * No allocation.
- * Tests: tests/attention/test_merge.c */
+/* merge.c - attn_merge(): joins the attention over disjoint sets of keys. Touches: the result. No
+ * allocation.
+ * Tests: tests/attention/test_merge.c, test_merge_many.c */
 #include "attention/args.h"
 #include "attention/structs.h"
 #include "ref/reference.h"
 
+#include <float.h>
 #include <stdio.h>
 
 /* ---------------------------------------------------------------------------------- validation */
-
-static const char *const names[3] = {"a", "b", "result"};
 
 static const unsigned LSE_DTYPES = 1u << ATTN_F32 | 1u << ATTN_F64;
 static const unsigned OUT_DTYPES =
@@ -20,10 +19,12 @@ static bool same_shape(const attn_tensor *x, const attn_tensor *y) {
     return memcmp(x->shape, y->shape, sizeof x->shape) == 0;
 }
 
-/* lse belongs to out: one number per row. */
+/* lse belongs to out: one number per row. Both are in every size that a partial has had, so that it
+ * can be read where it lies. */
 static attn_status check_partial(const attn_partial *p, const char *owner, attn_error *err) {
+    char out_name[40], lse_name[40];
+    ATTN_TRY(attni_struct_check(&attni_struct_partial, owner, p, err));
     const attn_tensor *out = &p->out, *lse = &p->lse;
-    char out_name[16], lse_name[16];
     snprintf(out_name, sizeof out_name, "%s.out", owner);
     snprintf(lse_name, sizeof lse_name, "%s.lse", owner);
     ATTN_TRY(attni_check_tensor(out_name, out, OUT_DTYPES, true, err));
@@ -36,109 +37,146 @@ static attn_status check_partial(const attn_partial *p, const char *owner, attn_
     return ATTN_OK;
 }
 
-static attn_status check_agreement(const attn_partial *p, const char *owner,
-                                   const attn_partial *result, attn_error *err) {
-    if (!same_shape(&p->out, &result->out)) {
-        return attni_fail(err, ATTN_E_SHAPE, "%s.out: shape differs from result.out", owner);
-    }
-    if (p->out.dtype != result->out.dtype || p->lse.dtype != result->lse.dtype) {
-        return attni_fail(err, ATTN_E_DTYPE, "%s: out %s and lse %s, but result has %s and %s",
-                          owner, attn_dtype_name(p->out.dtype), attn_dtype_name(p->lse.dtype),
-                          attn_dtype_name(result->out.dtype), attn_dtype_name(result->lse.dtype));
-    }
-    return ATTN_OK;
-}
-
 /* In place means element for element; any other overlap would destroy what is still to be read. */
 static bool is_same_view(const attn_tensor *x, const attn_tensor *y) {
     for (int d = 0; d < 4; d++) {
         if (x->shape[d] > 1 && x->stride[d] != y->stride[d]) return false;
     }
-    return x->data == y->data;
+    return x->data == y->data && x->dtype == y->dtype;
 }
 
-static attn_status check_overlap(const attn_partial *p, const char *owner,
-                                 const attn_partial *result, attn_error *err) {
-    const bool bad_out =
-        attni_tensors_overlap(&p->out, &result->out) && !is_same_view(&p->out, &result->out);
-    const bool bad_lse =
-        attni_tensors_overlap(&p->lse, &result->lse) && !is_same_view(&p->lse, &result->lse);
-    if (bad_out || bad_lse || attni_tensors_overlap(&p->out, &result->lse) ||
-        attni_tensors_overlap(&p->lse, &result->out)) {
-        return attni_fail(err, ATTN_E_OVERLAP,
-                          "result: overlaps %s without being the same view; "
-                          "pass %s itself or separate memory",
-                          owner, owner);
-    }
-    return ATTN_OK;
+static bool is_apart_or_same(const attn_tensor *x, const attn_tensor *y) {
+    return !attni_tensors_overlap(x, y) || is_same_view(x, y);
 }
 
-static attn_status check_merge(const attn_partial *const p[3], attn_error *err) {
-    for (int n = 0; n < 3; n++) {
-        ATTN_TRY(check_partial(p[n], names[n], err));
+static attn_status check_against_result(const attn_partial *p, const char *owner,
+                                        const attn_partial *result, attn_error *err) {
+    if (!same_shape(&p->out, &result->out)) {
+        return attni_fail(err, ATTN_E_SHAPE, "%s.out: shape differs from result.out", owner);
     }
-    ATTN_TRY(attni_check_distinct("result.out", &p[2]->out, err));
-    ATTN_TRY(attni_check_distinct("result.lse", &p[2]->lse, err));
-    for (int n = 0; n < 2; n++) {
-        ATTN_TRY(check_agreement(p[n], names[n], p[2], err));
-        ATTN_TRY(check_overlap(p[n], names[n], p[2], err));
+    if (is_apart_or_same(&p->out, &result->out) && is_apart_or_same(&p->lse, &result->lse) &&
+        !attni_tensors_overlap(&p->out, &result->lse) &&
+        !attni_tensors_overlap(&p->lse, &result->out)) {
+        return ATTN_OK;
     }
-    if (attni_tensors_overlap(&p[2]->out, &p[2]->lse)) {
+    return attni_fail(err, ATTN_E_OVERLAP,
+                      "result: overlaps %s without being the same view; pass %s itself or separate "
+                      "memory",
+                      owner, owner);
+}
+
+static attn_status check_merge(const attn_partial *const *parts, int64_t n_parts,
+                               const attn_partial *result, attn_error *err) {
+    if (n_parts < 0) {
+        return attni_fail(err, ATTN_E_VALUE, "n_parts: %lld, expected 0 or more",
+                          (long long)n_parts);
+    }
+    if (!parts && n_parts > 0) {
+        return attni_fail(err, ATTN_E_NULL, "parts: NULL, expected %lld pointers",
+                          (long long)n_parts);
+    }
+    ATTN_TRY(check_partial(result, "result", err));
+    ATTN_TRY(attni_check_distinct("result.out", &result->out, err));
+    ATTN_TRY(attni_check_distinct("result.lse", &result->lse, err));
+    if (attni_tensors_overlap(&result->out, &result->lse)) {
         return attni_fail(err, ATTN_E_OVERLAP, "result: out and lse overlap");
+    }
+    for (int64_t n = 0; n < n_parts; n++) {
+        char name[32];
+        snprintf(name, sizeof name, "parts[%lld]", (long long)n);
+        ATTN_TRY(check_partial(parts[n], name, err));
+        ATTN_TRY(check_against_result(parts[n], name, result, err));
     }
     return ATTN_OK;
 }
 
 /* --------------------------------------------------------------------------------------- rows */
 
-/* The share of each part in the merged row; they sum to 1, or both are 0. */
-typedef struct shares {
-    double a, b, lse;
-} shares;
+typedef struct merge {
+    const attn_partial *const *parts;
+    int64_t n_parts;
+    const attn_partial *result;
+} merge;
 
-/* A part whose log-sum-exp is -inf saw no key: the other part stays as it is, to the bit. A part
- * at +inf outweighs any finite one; how many keys stand behind two of them is lost, so they count
- * equally. */
-static shares shares_of(double lse_a, double lse_b) {
-    if (isnan(lse_a) || isnan(lse_b)) return (shares){NAN, NAN, NAN};
-    const double top = lse_a > lse_b ? lse_a : lse_b;
-    if (top == -INFINITY) return (shares){0, 0, -INFINITY};
-    const double a = lse_a == top ? 1 : exp(lse_a - top);
-    const double b = lse_b == top ? 1 : exp(lse_b - top);
-    return (shares){a / (a + b), b / (a + b), top + log(a + b)};
+/* What the parts of a row have in common. */
+typedef struct row_total {
+    double top; /* largest log-sum-exp; -inf: no part has a denominator; NaN if one is NaN */
+    double sum; /* of exp(lse - top) */
+} row_total;
+
+static double lse_at(const attn_partial *p, const int64_t at[3]) {
+    return attni_ref_load(&p->lse, at[0], at[1], at[2], 0);
 }
 
-/* One element of the merged row. A part without share is not read: it may hold anything. */
-static double mix(const shares *s, const attn_partial *const p[3], const int64_t at[4]) {
-    if (s->a == 0 && s->b == 0) return 0;
-    if (s->a == 0) return s->b * attni_ref_load(&p[1]->out, at[0], at[1], at[2], at[3]);
-    if (s->b == 0) return s->a * attni_ref_load(&p[0]->out, at[0], at[1], at[2], at[3]);
-    return s->a * attni_ref_load(&p[0]->out, at[0], at[1], at[2], at[3]) +
-           s->b * attni_ref_load(&p[1]->out, at[0], at[1], at[2], at[3]);
-}
+/* A part at +inf outweighs any finite one; how many keys stand behind several of them is lost, so
+ * they count equally. */
+static double relative_weight(double lse, double top) { return lse == top ? 1 : exp(lse - top); }
 
-static void merge_row(const attn_partial *const p[3], int64_t b, int64_t h, int64_t i) {
-    const shares s =
-        shares_of(attni_ref_load(&p[0]->lse, b, h, i, 0), attni_ref_load(&p[1]->lse, b, h, i, 0));
-    for (int64_t d = 0; d < p[2]->out.shape[3]; d++) {
-        const int64_t at[4] = {b, h, i, d};
-        attni_ref_store(&p[2]->out, at, mix(&s, p, at));
+static row_total total_of(const merge *m, const int64_t at[3]) {
+    row_total t = {.top = -INFINITY};
+    for (int64_t n = 0; n < m->n_parts; n++) {
+        const double lse = lse_at(m->parts[n], at);
+        if (lse > t.top || isnan(lse)) t.top = lse;
+        if (isnan(lse)) return t;
     }
-    attni_ref_store(&p[2]->lse, (int64_t[]){b, h, i, 0}, s.lse);
+    for (int64_t n = 0; n < m->n_parts; n++) {
+        const double lse = lse_at(m->parts[n], at);
+        if (lse > -INFINITY) t.sum += relative_weight(lse, t.top);
+    }
+    return t;
 }
 
-attn_status attn_merge(const attn_partial *a, const attn_partial *b, const attn_partial *result,
-                       attn_error *err) {
-    const attn_partial *const given[3] = {a, b, result};
-    attn_partial full[3];
-    for (int n = 0; n < 3; n++)
-        ATTN_TRY(attni_struct_read(&attni_struct_partial, names[n], given[n], &full[n], err));
-    const attn_partial *const p[3] = {&full[0], &full[1], &full[2]};
-    ATTN_TRY(check_merge(p, err));
-    const int64_t *shape = full[2].out.shape;
-    for (int64_t batch = 0; batch < shape[0]; batch++) {
-        for (int64_t h = 0; h < shape[1]; h++) {
-            for (int64_t i = 0; i < shape[2]; i++) merge_row(p, batch, h, i);
+/* As in reference.c: whatever its share, Inf or NaN of a part counts in full; and a mean of finite
+ * numbers stays finite. */
+static double add_share(double sum, double share, double x) {
+    const double total = sum + (isfinite(x) ? share * x : x);
+    return isinf(total) && isfinite(sum) && isfinite(x) ? copysign(DBL_MAX, total) : total;
+}
+
+enum { CHUNK = 64 }; /* columns that are summed up at a time */
+
+/* Columns first .. first + n - 1 of the row, the parts in ascending order. A part whose log-sum-exp
+ * is -inf has neither key nor sink and is not read. */
+static void merge_columns(const merge *m, const int64_t at[3], const row_total *t, int64_t first,
+                          int64_t n) {
+    double sums[CHUNK];
+    for (int64_t c = 0; c < n; c++) sums[c] = -0.0; /* to which adding any x gives x */
+    for (int64_t p = 0; p < m->n_parts && !isnan(t->top); p++) {
+        const double lse = lse_at(m->parts[p], at);
+        if (lse == -INFINITY) continue;
+        const double share = relative_weight(lse, t->top) / t->sum;
+        for (int64_t c = 0; c < n; c++) {
+            const double x = attni_ref_load(&m->parts[p]->out, at[0], at[1], at[2], first + c);
+            sums[c] = add_share(sums[c], share, x);
+        }
+    }
+    for (int64_t c = 0; c < n; c++) {
+        attni_ref_store(&m->result->out, (int64_t[]){at[0], at[1], at[2], first + c},
+                        isnan(t->top)         ? NAN
+                        : t->top == -INFINITY ? 0
+                                              : sums[c]);
+    }
+}
+
+/* The log-sum-exp is stored last: the result may be one of the parts. */
+static void merge_row(const merge *m, const int64_t at[3]) {
+    const row_total t = total_of(m, at);
+    const int64_t d_v = m->result->out.shape[3];
+    for (int64_t c = 0; c < d_v; c += CHUNK) merge_columns(m, at, &t, c, attni_min(CHUNK, d_v - c));
+    const double lse = t.top == -INFINITY ? -INFINITY : t.top + log(t.sum);
+    attni_ref_store(&m->result->lse, (int64_t[]){at[0], at[1], at[2], 0},
+                    isnan(t.top) ? t.top : lse);
+}
+
+attn_status attn_merge(const attn_partial *const *parts, int64_t n_parts,
+                       const attn_partial *result, attn_error *err) {
+    ATTN_TRY(check_merge(parts, n_parts, result, err));
+    const merge m = {parts, n_parts, result};
+    const int64_t *shape = result->out.shape;
+    int64_t at[3];
+    for (at[0] = 0; at[0] < shape[0]; at[0]++) {
+        for (at[1] = 0; at[1] < shape[1]; at[1]++) {
+            for (at[2] = 0; at[2] < shape[2]; at[2]++) merge_row(&m, at);
         }
     }
     return ATTN_OK;

@@ -4,6 +4,8 @@
 
 #include "core/rng.h"
 
+#include <float.h>
+
 /* -------------------------------------------------------------------------------- rows */
 
 void attni_rows_begin_group(attni_rows *rows, const attni_plan *plan, const attni_sequence *seq,
@@ -38,6 +40,12 @@ void attni_lane_rows_widen(const attni_plan *plan, const attni_rows *rows, const
 
 /* ------------------------------------------------------------------ what changes scores */
 
+/* Only -inf masks: a finite bias beyond the range of f32 stays finite. */
+static double to_f32_range(double x) {
+    if (isinf(x)) return x;
+    return x > (double)FLT_MAX ? (double)FLT_MAX : x < -(double)FLT_MAX ? -(double)FLT_MAX : x;
+}
+
 /* The keys of a segment from lane x's bias row as reals: in place where they already are, else
  * converted. */
 static const void *bias_row(const attni_meeting *m, int x, int64_t first, int32_t n) {
@@ -52,9 +60,9 @@ static const void *bias_row(const attni_meeting *m, int x, int64_t first, int32_
     }
     void *to = row_buffer(plan, &m->scratch, x);
     for (int32_t j = 0; j < n; j++) {
-        attni_store_real(
-            to, plan->real_size, j,
-            attni_element(bias, rows->seq->index, rows->head[x], rows->i[x], first + j));
+        const double x_j =
+            attni_element(bias, rows->seq->index, rows->head[x], rows->i[x], first + j);
+        attni_store_real(to, plan->real_size, j, plan->real_size == 8 ? x_j : to_f32_range(x_j));
     }
     return to;
 }
@@ -111,6 +119,7 @@ void attni_changes_fill(attni_changes *c, const attni_meeting *m) {
     c->dropped = a->dropout > 0;
     c->modify = (attni_modify){.cap = a->softcap * m->plan->score_factor,
                                .bias_factor = m->plan->score_factor};
+    if (a->softcap > 0) c->modify.inverse_cap = 1 / c->modify.cap;
     if (a->bias.data) c->modify.bias = fill_bias(m);
     if (a->alibi) {
         fill_alibi(m, c);
@@ -143,7 +152,8 @@ attni_tile attni_tile_widened(const attni_key_source *from, int64_t first, int64
                              .k = from->k,
                              .v = from->v,
                              .k_stride = (ptrdiff_t)a->k.shape[3],
-                             .v_stride = (ptrdiff_t)a->v.shape[3]};
+                             .v_stride = (ptrdiff_t)a->v.shape[3],
+                             .d_v = a->v.shape[3]};
     widen_tile(from, &tile, lo, hi);
     return tile;
 }

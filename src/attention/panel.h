@@ -82,6 +82,7 @@ typedef struct attni_tile {
     int64_t first; /* key */
     const void *k, *v;
     ptrdiff_t k_stride, v_stride;
+    int64_t d_v; /* columns of v */
 } attni_tile;
 
 /* The keys and values of one head. Half types are widened into k and v, (keys of a tile, d_k) and
@@ -106,7 +107,8 @@ static inline attni_tile attni_tile_at(const attni_key_source *from, int64_t fir
                         .k = attni_row_at(&a->k, seq->batch, from->kv_head, seq->k_row + first),
                         .v = attni_row_at(&a->v, seq->batch, from->kv_head, seq->k_row + first),
                         .k_stride = (ptrdiff_t)a->k.stride[2],
-                        .v_stride = (ptrdiff_t)a->v.stride[2]};
+                        .v_stride = (ptrdiff_t)a->v.stride[2],
+                        .d_v = a->v.shape[3]};
 }
 
 /* Tells a kernel what both passes tell it when a panel meets tile t; `changes` has begun with the
@@ -120,7 +122,7 @@ static inline void attni_visit_meet(attni_visit *visit, const attni_meeting *mee
     visit->segments = view->segments;
     visit->n_keys = view->n_keys;
     visit->d_k = a->q.shape[3];
-    visit->d_v = a->v.shape[3];
+    visit->d_v = t->d_v;
     visit->k = t->k;
     visit->v = t->v;
     visit->k_stride = t->k_stride;

@@ -30,6 +30,9 @@ static bool lay_out(const attni_plan *plan, int64_t keys, attni_layout *l) {
     l->rows = attni_reserve(&c, plan->half || bias ? lanes : 0, l->row_size, real);
     l->k = attni_reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_k, real);
     l->v = attni_reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_v, real);
+    l->strip = attni_reserve(&c, ATTNI_KEY_TILE, ATTNI_STRIP, real);
+    l->spoilt = attni_reserve(&c, ATTNI_STRIP, lanes, real);
+    l->seen = attni_reserve(&c, ATTNI_KEY_TILE, sizeof(uint64_t), 1);
     l->bytes = c.used;
     return !panel.overflow && !c.overflow;
 }
@@ -116,8 +119,7 @@ attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *pl
         .group = full->q.shape[1] / full->k.shape[1],
         .score_factor = ATTNI_LOG2E / full->temperature,
     };
-    plan->query_factor =
-        full->softcap > 0 ? full->scale / full->softcap : full->scale * plan->score_factor;
+    plan->query_factor = full->scale * plan->score_factor;
     int64_t pairs_of_heads;
     if (__builtin_mul_overflow(rows, plan->group, &rows) ||
         __builtin_mul_overflow(attni_sequence_count(full), full->k.shape[1], &pairs_of_heads) ||

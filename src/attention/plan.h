@@ -10,7 +10,10 @@
 
 #define ATTNI_LOG2E 1.4426950408889634074
 
-enum { ATTNI_BLOCK_PANELS = 8 }; /* panels that share a key tile while it is in L2 */
+enum {
+    ATTNI_BLOCK_PANELS = 8, /* panels that share a key tile while it is in L2 */
+    ATTNI_STRIP = 8         /* columns of a result that are repaired at a time */
+};
 
 /* Where things lie in the scratch of one worker, in bytes; all 64-byte aligned. */
 typedef struct attni_layout {
@@ -23,6 +26,9 @@ typedef struct attni_layout {
     size_t bias;     /* (KEY_TILE, lanes), if there is a bias */
     size_t rows;     /* (lanes, row_size) converted rows, if half or bias */
     size_t k, v;     /* (KEY_TILE, d_k), (KEY_TILE, d_v) widened tile, if half */
+    size_t strip;    /* (KEY_TILE, STRIP) some columns of the values, for a repair */
+    size_t spoilt;   /* (STRIP, lanes) sums of Inf and NaN, likewise */
+    size_t seen;     /* (KEY_TILE) bits of the lanes that see a key, likewise */
     size_t row_size; /* max(d_k, d_v, KEY_TILE) */
     size_t bytes;    /* of all */
 } attni_layout;
@@ -48,7 +54,7 @@ typedef struct attni_plan {
     int64_t n_tasks;
     bool worth_waking;   /* enough work for more than one thread */
     int workers;         /* threads that take part, each with its scratch */
-    double query_factor; /* what queries are multiplied with when packed */
+    double query_factor; /* what queries are multiplied with when packed: to base-2 logits */
     double score_factor; /* natural score -> base-2 logit: log2e / temperature */
     attni_layout layout; /* scratch of one worker */
     size_t workspace;    /* scratch in all */

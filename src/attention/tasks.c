@@ -8,6 +8,8 @@
 #include "attention/panel.h"
 #include "core/log2.h"
 
+#include <float.h>
+
 /* A panel in work. The arrays are of the real type and follow it in the scratch. */
 typedef struct panel {
     attni_rows rows;
@@ -30,7 +32,8 @@ typedef struct task_state {
     char *scratch;
     attni_view *view; /* of the visit in work */
     int64_t kv_head;
-    char *saved; /* this head's part of the weights that backward wants, or NULL */
+    char *saved;    /* this head's part of the weights that backward wants, or NULL */
+    uint64_t *seen; /* in a repair: who sees the keys of the tile; else NULL */
     int n_panels;
 } task_state;
 
@@ -60,18 +63,24 @@ static void pack_panel(const task_state *s, panel *p) {
                                 p->q_t);
 }
 
+/* No key has been seen. */
+static void begin_sums(const task_state *s, panel *p) {
+    const attni_layout *l = &s->plan->layout;
+    p->visited = p->folded = false;
+    p->o_t = (char *)p + l->o_t;
+    p->stats = (char *)p + l->stats;
+    p->total = (char *)p + l->total;
+    p->lost = (char *)p + l->lost;
+    p->total_stats = (char *)p + l->total_stats;
+}
+
 static void begin_panel(const task_state *s, panel *p, const attni_sequence *seq, int64_t first,
                         int64_t left) {
     const attni_plan *plan = s->plan;
     p->vecs = attni_panel_vecs(plan->kernels, left);
-    p->visited = p->folded = false;
     p->first_row = first;
     p->q_t = (char *)p + plan->layout.q_t;
-    p->o_t = (char *)p + plan->layout.o_t;
-    p->stats = (char *)p + plan->layout.stats;
-    p->total = (char *)p + plan->layout.total;
-    p->lost = (char *)p + plan->layout.lost;
-    p->total_stats = (char *)p + plan->layout.total_stats;
+    begin_sums(s, p);
     attni_rows_begin_group(&p->rows, plan, seq, s->kv_head, first,
                            (int)attni_min(left, lanes_of(s, p)));
     pack_panel(s, p);
@@ -145,6 +154,7 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool 
     attni_changes_begin(&changes, &meeting);
     attni_visit visit = {.first = !p->visited,
                          .prefetch = prefetch,
+                         .seen = s->seen,
                          .q_t = p->q_t,
                          .scores = s->scratch + s->plan->layout.scores,
                          .o_t = p->o_t,
@@ -163,6 +173,14 @@ static int64_t next_tile(const task_state *s, int64_t from) {
     return nearest;
 }
 
+static attni_key_source key_source(const task_state *s, const attni_sequence *seq) {
+    return (attni_key_source){.plan = s->plan,
+                              .seq = seq,
+                              .kv_head = s->kv_head,
+                              .k = s->scratch + s->plan->layout.k,
+                              .v = s->scratch + s->plan->layout.v};
+}
+
 /* Every tile that some panel sees, in ascending order; while it is in cache all panels visit it. */
 static void meet_keys(const task_state *s, const attni_sequence *seq) {
     int64_t lo = INT64_MAX, hi = 0; /* keys that any panel of the block may see */
@@ -170,11 +188,7 @@ static void meet_keys(const task_state *s, const attni_sequence *seq) {
         lo = attni_min(lo, panel_at(s, p)->rows.any_lo);
         hi = attni_max(hi, panel_at(s, p)->rows.any_hi);
     }
-    const attni_key_source from = {.plan = s->plan,
-                                   .seq = seq,
-                                   .kv_head = s->kv_head,
-                                   .k = s->scratch + s->plan->layout.k,
-                                   .v = s->scratch + s->plan->layout.v};
+    const attni_key_source from = key_source(s, seq);
     for (int64_t n = next_tile(s, 0); n != INT64_MAX; n = next_tile(s, n + 1)) {
         const int64_t first = n * ATTNI_KEY_TILE;
         const attni_tile t = attni_tile_at(&from, first, attni_max(lo, first),
@@ -190,46 +204,196 @@ static void meet_keys(const task_state *s, const attni_sequence *seq) {
 
 /* --------------------------------------------------------------------------- results */
 
-static void write_lse(const task_state *s, const panel *p, const attn_tensor *lse) {
+/* A row whose keys have no part in its denominator has the sink alone, exactly. */
+static double lse_of(const task_state *s, const panel *p, int x) {
     const size_t real_size = s->plan->real_size;
+    const double *sinks = s->plan->args->sinks;
     const int lanes = lanes_of(s, p);
-    for (int x = 0; x < p->rows.n; x++) {
-        const double max = attni_load_real(p->stats, real_size, x);
-        const double sum = attni_load_real(p->stats, real_size, lanes + x);
-        const double value = sum == 0 ? -HUGE_VAL : attni_lse(max, sum);
-        attni_store_real(attni_lane_row(&p->rows, x, lse), (size_t)attni_dtype_size(lse->dtype), 0,
-                         value);
-    }
+    const double factor = attni_load_real(p->stats, real_size, 2 * lanes + x);
+    if (factor == 0) return sinks ? sinks[p->rows.head[x]] : -HUGE_VAL;
+    return attni_one_nan(attni_lse(attni_load_real(p->stats, real_size, x),
+                                   attni_load_real(p->stats, real_size, lanes + x)));
 }
 
-static void finish_panel(const task_state *s, panel *p, const attn_tensor *out,
-                         const attn_tensor *lse) {
+static void write_lse(const task_state *s, const panel *p, const attn_tensor *lse) {
+    const size_t size = (size_t)attni_dtype_size(lse->dtype);
+    for (int x = 0; x < p->rows.n; x++)
+        attni_store_real(attni_lane_row(&p->rows, x, lse), size, 0, lse_of(s, p, x));
+}
+
+/* o_t and stats are complete: what o_t is to be multiplied with, (lanes). */
+static const void *finish_stats(const task_state *s, panel *p) {
     const attni_plan *plan = s->plan;
     const attn_args *a = plan->args;
-    const int64_t d_v = a->v.shape[3];
-    const int lanes = lanes_of(s, p);
+    const size_t lanes = (size_t)lanes_of(s, p);
     double sinks[ATTNI_MAX_LANES]; /* of the real type */
-    void *to[ATTNI_MAX_LANES];
     fold_last_group(s, p);
-    if (!p->visited) { /* sum 0: rows that saw nothing */
-        memset(p->o_t, 0, (size_t)d_v * (size_t)lanes * plan->real_size);
-        memset(p->stats, 0, 3 * (size_t)lanes * plan->real_size);
+    if (!p->visited) {             /* sum 0: rows that saw nothing */
+        memset(p->o_t, 0, (size_t)a->v.shape[3] * lanes * plan->real_size);
+        memset(p->stats, 0, 3 * lanes * plan->real_size);
     }
-    for (int x = 0; a->sinks && x < lanes; x++) {
+    for (int x = 0; a->sinks && x < (int)lanes; x++) {
         attni_store_real(sinks, plan->real_size, x,
                          x < p->rows.n ? a->sinks[p->rows.head[x]] * ATTNI_LOG2E : 0);
     }
     plan->kernels->finish(p->vecs, a->sinks ? sinks : NULL, p->stats);
+    return (char *)p->stats + 2 * lanes * plan->real_size;
+}
+
+/* False if some element is Inf or NaN. */
+static bool finish_panel(const task_state *s, panel *p, const attn_tensor *out,
+                         const attn_tensor *lse) {
+    const attni_plan *plan = s->plan;
+    const int64_t d_v = plan->args->v.shape[3];
+    const void *factors = finish_stats(s, p);
+    void *to[ATTNI_MAX_LANES];
     attni_lane_rows(&p->rows, out, to);
     const size_t row_bytes = plan->layout.row_size * plan->real_size;
     for (int x = 0; plan->half && x < p->rows.n; x++)
         to[x] = s->scratch + plan->layout.rows + (size_t)x * row_bytes;
-    const char *factors = (char *)p->stats + 2 * (size_t)lanes * plan->real_size;
-    plan->kernels->unpack_rows(p->vecs, p->rows.n, d_v, p->o_t, factors, to);
+    const bool finite = plan->kernels->unpack_rows(p->vecs, p->rows.n, d_v, p->o_t, factors, to);
     for (int x = 0; plan->half && x < p->rows.n; x++) {
         plan->kernels->narrow(d_v, out->dtype, to[x], attni_lane_row(&p->rows, x, out));
     }
     if (lse) write_lse(s, p, lse);
+    return finite;
+}
+
+/* ---------------------------------------------------------------------------- repair */
+
+/* An element that came out as Inf or NaN is computed again, more carefully, because the fast sum can
+ * be wrong there: a weight of 0 turned an infinite value into NaN, or a sum of finite values left
+ * the range before it was divided. Rows whose denominator is NaN are NaN for good. Other elements
+ * stay as they are, so that a result does not depend on its neighbours. */
+
+/* Finite values shrink by this factor, so that no sum of them leaves the range. */
+static const double shrink = 0x1p-64;
+
+/* Columns first .. first + n - 1 of a result. */
+typedef struct strip {
+    int64_t first;
+    int n;
+} strip;
+
+static bool needs_repair(const task_state *s, const panel *p, const attn_tensor *out,
+                         const strip *columns) {
+    const void *factors = (char *)p->stats + 2 * (size_t)lanes_of(s, p) * s->plan->real_size;
+    for (int x = 0; x < p->rows.n; x++) {
+        const void *row = attni_lane_row(&p->rows, x, out);
+        if (isnan(attni_load_real(factors, s->plan->real_size, x))) continue;
+        for (int c = 0; c < columns->n; c++) {
+            if (!isfinite(attni_load_as(out->dtype, row, columns->first + c))) return true;
+        }
+    }
+    return false;
+}
+
+/* The strip of the tile's values: finite ones shrunk, the others as 0. */
+static attni_tile shrunk_tile(const task_state *s, const attni_tile *t, const strip *columns) {
+    const size_t real = s->plan->real_size;
+    char *to = s->scratch + s->plan->layout.strip;
+    for (int32_t g = 0; g < s->view->n_segments; g++) {
+        const attni_segment segment = s->view->segments[g];
+        for (int32_t key = segment.key; key < segment.key + segment.n; key++) {
+            for (int c = 0; c < columns->n; c++) {
+                const double x =
+                    attni_load_real(t->v, real, key * t->v_stride + columns->first + c);
+                attni_store_real(to, real, key * ATTNI_STRIP + c, isfinite(x) ? x * shrink : 0);
+            }
+        }
+    }
+    attni_tile shrunk = *t;
+    shrunk.v = to;
+    shrunk.v_stride = ATTNI_STRIP;
+    shrunk.d_v = columns->n;
+    return shrunk;
+}
+
+/* Adds Inf and NaN of the strip to the sums of the lanes that see them. */
+static void add_spoilt(const task_state *s, const panel *p, const attni_tile *t,
+                       const strip *columns) {
+    const size_t real = s->plan->real_size;
+    const int lanes = lanes_of(s, p);
+    char *sums = s->scratch + s->plan->layout.spoilt;
+    for (int32_t g = 0; g < s->view->n_segments; g++) {
+        const attni_segment segment = s->view->segments[g];
+        for (int64_t e = 0; e < (int64_t)segment.n * columns->n; e++) {
+            const int64_t key = segment.key + e / columns->n, c = e % columns->n;
+            const double value =
+                attni_load_real(t->v, real, key * t->v_stride + columns->first + c);
+            for (int x = 0; !isfinite(value) && x < p->rows.n; x++) {
+                if (!(s->seen[key] >> x & 1)) continue;
+                const int64_t at = c * lanes + x;
+                attni_store_real(sums, real, at, attni_load_real(sums, real, at) + value);
+            }
+        }
+    }
+}
+
+/* o_t and stats of the strip anew, and the sums of Inf and NaN. */
+static void meet_keys_again(const task_state *s, panel *p, const attni_sequence *seq,
+                            const strip *columns) {
+    const attni_key_source from = key_source(s, seq);
+    memset(s->scratch + s->plan->layout.spoilt, 0,
+           ATTNI_STRIP * (size_t)lanes_of(s, p) * s->plan->real_size);
+    begin_sums(s, p);
+    attni_rows_begin(&p->rows);
+    int64_t n = 0;
+    while ((n = attni_rows_next_tile(&p->rows, n)) != INT64_MAX) {
+        const int64_t first = n++ * ATTNI_KEY_TILE;
+        const attni_tile t = attni_tile_at(&from, first, attni_max(p->rows.any_lo, first),
+                                           attni_min(p->rows.any_hi, first + ATTNI_KEY_TILE));
+        if (!attni_rows_view(&p->rows, first, ATTNI_KEY_TILE, s->view)) continue;
+        const attni_tile shrunk = shrunk_tile(s, &t, columns);
+        visit_tile(s, p, &shrunk, false);
+        add_spoilt(s, p, &t, columns);
+    }
+}
+
+/* The element of lane x in column c of the strip. Without dropout it is a mean, which the rounding
+ * of its sum must not push out of the range. */
+static double repaired(const task_state *s, const panel *p, const void *factors, int64_t c, int x) {
+    const attni_plan *plan = s->plan;
+    const size_t real = plan->real_size;
+    const int64_t at = c * lanes_of(s, p) + x;
+    const double spoilt = attni_load_real(s->scratch + plan->layout.spoilt, real, at);
+    if (spoilt != 0) return attni_one_nan(spoilt);
+    const double mean =
+                     attni_load_real(p->o_t, real, at) * attni_load_real(factors, real, x) / shrink,
+                 most = real == sizeof(double) ? DBL_MAX : (double)FLT_MAX;
+    const bool bounded = plan->args->dropout == 0 && fabs(mean) > most;
+    return bounded ? copysign(most, mean) : attni_one_nan(mean + 0.0);
+}
+
+static void repair_strip(const task_state *s, panel *p, const attn_tensor *out,
+                         const strip *columns) {
+    const void *factors = finish_stats(s, p);
+    /* With dropout, a sum that is right may be too large for a half type. */
+    const bool may_overflow = s->plan->half && s->plan->args->dropout > 0;
+    for (int x = 0; x < p->rows.n; x++) {
+        void *row = attni_lane_row(&p->rows, x, out);
+        if (isnan(attni_load_real(factors, s->plan->real_size, x))) continue;
+        for (int c = 0; c < columns->n; c++) {
+            const double old = attni_load_as(out->dtype, row, columns->first + c),
+                         fresh = repaired(s, p, factors, c, x);
+            if (isfinite(old) || (isinf(old) && isfinite(fresh) && may_overflow)) continue;
+            attni_store_as(out->dtype, row, columns->first + c, fresh);
+        }
+    }
+}
+
+static void repair_panel(const task_state *s, panel *p, const attni_sequence *seq,
+                         const attn_tensor *out) {
+    task_state again = *s;
+    again.saved = NULL;
+    again.seen = (uint64_t *)(s->scratch + s->plan->layout.seen);
+    const int64_t d_v = out->shape[3];
+    for (int64_t c = 0; c < d_v; c += ATTNI_STRIP) {
+        const strip columns = {c, (int)attni_min(ATTNI_STRIP, d_v - c)};
+        if (!needs_repair(s, p, out, &columns)) continue;
+        meet_keys_again(&again, p, seq, &columns);
+        repair_strip(&again, p, out, &columns);
+    }
 }
 
 /* ------------------------------------------------------------------------------ task */
@@ -258,5 +422,8 @@ void attni_forward_task(void *arg, int64_t task, int worker) {
         row += p->rows.n;
     }
     if (s.n_panels > 0) meet_keys(&s, &seq);
-    for (int p = 0; p < s.n_panels; p++) finish_panel(&s, panel_at(&s, p), job->out, job->lse);
+    for (int n = 0; n < s.n_panels; n++) {
+        panel *p = panel_at(&s, n);
+        if (!finish_panel(&s, p, job->out, job->lse)) repair_panel(&s, p, &seq, job->out);
+    }
 }

@@ -100,7 +100,7 @@ attn_status attni_check_tensor(const char *name, const attn_tensor *t, unsigned 
 }
 
 attn_status attni_check_row_contiguous(const char *name, const attn_tensor *t, attn_error *err) {
-    if (t->shape[3] <= 1 || t->stride[3] == 1) return ATTN_OK;
+    if (t->shape[3] <= 1 || t->stride[3] == 1 || attni_tensor_is_empty(t)) return ATTN_OK;
     return attni_fail(err, ATTN_E_STRIDE,
                       "%s: stride of the last dimension is %" PRId64
                       ", expected 1; transpose or copy the data",
@@ -116,7 +116,7 @@ static bool is_row_major(const attn_tensor *t) {
 /* No two elements of a result may share memory: taken by size, each stride must step over all
  * that the smaller ones reach. */
 attn_status attni_check_distinct(const char *name, const attn_tensor *t, attn_error *err) {
-    if (is_row_major(t)) return ATTN_OK;
+    if (attni_tensor_is_empty(t) || is_row_major(t)) return ATTN_OK;
     bool done[4] = {false, false, false, false};
     int64_t reach = 0;
     for (int n = 0; n < 4; n++) {

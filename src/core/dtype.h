@@ -22,7 +22,12 @@ static inline double attni_load_as(attn_dtype dtype, const void *array, int64_t 
     return NAN;
 }
 
+/* NaN has many forms, and which of them an operation gives depends on the machine; results hold one:
+ * quiet, positive, without payload. */
+static inline double attni_one_nan(double x) { return x == x ? x : (double)NAN; }
+
 static inline void attni_store_as(attn_dtype dtype, void *array, int64_t at, double x) {
+    x = attni_one_nan(x);
     switch (dtype) {
     case ATTN_F32: ((float *)array)[at] = (float)x; break;
     case ATTN_F64: ((double *)array)[at] = x; break;

@@ -76,12 +76,10 @@ static void fill_keep(const attni_backward_visit *b) {
     drop_weights(&ones);
 }
 
-/* The pairs that are visible in vector v of one key. */
-INLINE vi visible_pairs(const attni_visit *t, score_place at, ptrdiff_t in_row) {
-    vi visible = t->allow ? visible_lanes(t->allow[at.key], at.v) : v_set_int(-1);
-    if (t->modify && t->modify->bias)
-        visible &= v_load((const real *)t->modify->bias + in_row) != v_set(-__builtin_inff());
-    return visible;
+/* The pairs that are visible in vector v of one key whose scores are s, after the bias. */
+INLINE vi visible_pairs(const attni_visit *t, score_place at, vr s) {
+    const vi scored = s != v_set(-__builtin_inff());
+    return t->allow ? visible_lanes(t->allow[at.key], at.v) & scored : scored;
 }
 
 /* The weight P = 2^(s - lse) of vector v of one key; slope gets the derivative of the soft cap. */
@@ -111,7 +109,7 @@ INLINE void differentiate(const int n_v, const attni_backward_visit *b, score_pl
     vr weight = weight_at(n_v, b, at, source, &slope);
     vr dz = weight * ((plain ? dp : dp * keep) - delta);
     if (!plain) {
-        const vi visible = visible_pairs(t, at, in_row);
+        const vi visible = visible_pairs(t, at, s);
         weight = v_select(visible, weight * keep, v_set(HIDDEN_WEIGHT));
         dz = v_select(visible, dz, v_zero());
         slope = v_select(visible, slope, v_zero());
@@ -242,7 +240,7 @@ INLINE void backward_visit(const int n_v, const attni_backward_visit *b,
     if (t->dropout) fill_keep(b);
     if (b->stored) {
         differentiate_all(n_v, b, STORED);
-    } else if (t->modify || t->dropout || t->allow || b->dz) {
+    } else if (t->modify || t->dropout || t->allow || b->dz || b->scores_mask) {
         differentiate_all(n_v, b, ANY_SCORE);
     } else {
         differentiate_all(n_v, b, PLAIN_SCORE);
@@ -253,7 +251,7 @@ INLINE void backward_visit(const int n_v, const attni_backward_visit *b,
     keys.v_stride = t->k_stride;
     keys.d_v = t->d_k;
     const bool may_hide = t->allow || (t->modify && t->modify->bias);
-    if (may_hide && !hidden_values_are_finite(&keys)) {
+    if (b->scores_mask || (may_hide && !hidden_values_are_finite(&keys))) {
         sum_keys_guarded(b);
     } else {
         sum_keys(n_v, b);

@@ -33,7 +33,8 @@ typedef struct attni_segment {
 /* How a score is changed between q.k and the softmax. Scores are in base 2: times log2e /
  * temperature. */
 typedef struct attni_modify {
-    double cap;           /* softcap in base 2, or 0; if set, q was packed with scale / softcap */
+    double cap;           /* softcap in base 2, or 0 */
+    double inverse_cap;   /* 1 / cap */
     double bias_factor;   /* log2e / temperature */
     const void *bias;     /* (keys of the visit in segment order, lanes), -inf masks; or NULL */
     const void *slope;    /* (lanes) ALiBi slopes in base 2; or NULL */
@@ -68,6 +69,8 @@ typedef struct attni_visit {
     const uint64_t *allow; /* (KEY_TILE) bit x of allow[key]: lane x sees it; NULL: all see all */
     const attni_modify *modify;   /* or NULL */
     const attni_dropout *dropout; /* or NULL */
+    uint64_t *seen;               /* (KEY_TILE) or NULL; bit x of seen[key] is set where lane x sees
+                                     the key and its score is not -inf; only visited keys */
 
     void *scores; /* (n_keys, lanes) scratch */
     void *o_t;    /* (d_v, lanes) running weighted sum of values */
@@ -106,6 +109,7 @@ typedef struct attni_backward_visit {
     ptrdiff_t stored_row;
     void *delta;         /* (lanes) dout . out; rows of `short_rows` get a better one */
     uint64_t short_rows; /* bit x: all keys that lane x may see are in this tile */
+    bool scores_mask;    /* a score may be -inf where nothing else masks: look at each of them */
     void *p, *ds; /* (BACKWARD_KEYS, BLOCK_ROWS) from the panel's first lane: keep P and dS */
     void *dz;     /* (n_keys, lanes) gradient of the biased score times temperature, or NULL */
     void *keep;   /* (n_keys, lanes) scratch, with dropout */
@@ -156,10 +160,12 @@ typedef struct attni_kernels {
     void (*product_guarded)(const attni_product *product, const void *weights);
     void (*pack_panel)(const attni_pack *pack);
     /* Folds the sink logits (lanes, base 2) into stats if given, and turns stats into (max, sum,
-     * 1/sum): stats has room for (3, lanes). A lane that saw nothing gets 1/sum = 0. */
+     * 1/sum): stats has room for (3, lanes). A lane that saw nothing gets 1/sum = 0, and the sink
+     * alone as its sum. */
     void (*finish)(int vecs, const void *sinks, void *stats);
-    /* rows (n_rows pointers to d reals) = panel (d, lanes) times factors (lanes) */
-    void (*unpack_rows)(int vecs, int n_rows, int64_t d, const void *panel, const void *factors,
+    /* rows (n_rows pointers to d reals) = panel (d, lanes) times factors (lanes), with one form of
+     * NaN. Returns whether all of them are finite. */
+    bool (*unpack_rows)(int vecs, int n_rows, int64_t d, const void *panel, const void *factors,
                         void *const *rows);
 
     /* f16 or bf16 to f32, and back; in the f32 table only */

@@ -33,8 +33,9 @@ static void finish(int vecs, const void *sinks, void *stats) {
     const int lanes = LANES(vecs);
     for (int x = 0; x < lanes; x += VL) {
         real *max_of = (real *)stats + x, *sum_of = max_of + lanes, *factor_of = sum_of + lanes;
-        vr max = v_load(max_of), sum = v_load(sum_of), alpha = v_set(1);
+        vr sum = v_load(sum_of), alpha = v_set(1);
         const vi empty = sum == v_zero();
+        vr max = v_select(empty, v_set(-__builtin_inff()), v_load(max_of));
         if (sinks) {
             const vr sink = v_load((const real *)sinks + x);
             const vr new_max = v_max(sink, max);
@@ -43,34 +44,46 @@ static void finish(int vecs, const void *sinks, void *stats) {
             max = new_max;
         }
         v_store(max_of, max);
-        v_store(sum_of, v_select(empty, v_zero(), sum));
-        v_store(factor_of, v_select(empty, v_zero(), alpha / sum));
+        v_store(sum_of, sum);
+        /* The caller may trap divisions by zero. */
+        v_store(factor_of, v_select(empty, v_zero(), alpha / v_select(empty, v_set(1), sum)));
     }
 }
 
-/* Adding zero turns -0 into +0: whether a masked key once added 0 * v must not show. */
-static void unpack_rows(int vecs, int n_rows, int64_t d, const void *panel, const void *factors,
+/* A row's element as it is stored. Adding zero turns -0 into +0: whether a masked key once added
+ * 0 * v must not show. All NaN become one: their sign and payload differ between machines. */
+INLINE vr finish_element(vr x, vr factor, vr *zero_if_finite) {
+    const vr y = v_fma(x, factor, v_zero());
+    *zero_if_finite = *zero_if_finite + y * v_zero();
+    return v_select(y == y, y, v_set(__builtin_nanf("")));
+}
+
+static bool unpack_rows(int vecs, int n_rows, int64_t d, const void *panel, const void *factors,
                         void *const *rows) {
     const int lanes = LANES(vecs);
+    bool finite = true;
     for (int x = 0; x < n_rows; x += VL) {
         const real *from = (const real *)panel + x;
         const vr factor = v_load((const real *)factors + x);
         const int n = n_rows - x < VL ? n_rows - x : VL;
+        vr zero_if_finite = v_zero();
         int64_t c = 0;
         for (; c + VL <= d; c += VL) {
             vr block[VL];
             UNROLL for (int i = 0; i < VL; i++) block[i] =
-                v_fma(v_load(from + (c + i) * lanes), factor, v_zero());
+                finish_element(v_load(from + (c + i) * lanes), factor, &zero_if_finite);
             v_transpose(block);
             UNROLL for (int i = 0; i < VL; i++) {
                 if (i < n) v_store((real *)rows[x + i] + c, block[i]);
             }
         }
         for (; c < d; c++) {
-            const vr column = v_fma(v_load(from + c * lanes), factor, v_zero());
+            const vr column = finish_element(v_load(from + c * lanes), factor, &zero_if_finite);
             for (int i = 0; i < n; i++) ((real *)rows[x + i])[c] = column[i];
         }
+        for (int i = 0; i < n; i++) finite = finite && zero_if_finite[i] == 0;
     }
+    return finite;
 }
 
 /* ---------------------------------------------------------------------- half precision */

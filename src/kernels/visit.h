@@ -121,25 +121,32 @@ typedef struct score_place {
     int32_t row, key;
 } score_place;
 
+/* s + x y, the change of a score. The product of finite numbers counts as finite however large it
+ * is: an infinite score stays, and no finite change makes a score -inf, which would mask it. */
+INLINE vr change_score(vr s, vr x, vr y) {
+    const vr inf = v_set(__builtin_inff());
+    vr sum = v_fma(x, y, s);
+    if (!FUSED) sum = v_select((v_abs(s) == inf) & (v_abs(x) < inf), s, sum);
+    return v_select(s == -inf, sum, v_max(v_set(-REAL_MAX), sum));
+}
+
 /* capped -> biased -> masked. slope, unless NULL, gets the derivative of the cap. */
 INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, score_place at, vr *slope) {
     const int v = at.v;
     if (how->cap != 0) {
-        const vr t = v_tanh(s);
+        const vr t = v_tanh(s * v_set((real)how->inverse_cap));
         if (slope) *slope = v_fma(-t, t, v_set(1));
         s = t * v_set((real)how->cap);
     }
     if (how->slope) {
         const vr distance =
             v_abs(v_load((const real *)how->position + v * VL) - v_set((real)at.key));
-        s = v_fma(-v_load((const real *)how->slope + v * VL), distance, s);
+        s = change_score(s, -v_load((const real *)how->slope + v * VL), distance);
     }
     if (how->bias) {
         const vr bias = v_load((const real *)how->bias + at.row * LANES(n_v) + v * VL);
-        const vr sum = v_fma(bias, v_set((real)how->bias_factor), s);
-        /* Only -inf masks: the lowest finite bias, which people also use, stays above the
-         * maximum of nothing. */
-        s = v_select(bias == v_set(-__builtin_inff()), bias, v_max(v_set(-REAL_MAX / 2), sum));
+        const vr sum = change_score(s, bias, v_set((real)how->bias_factor));
+        s = v_select(bias == v_set(-__builtin_inff()), bias, sum);
     }
     return s;
 }
@@ -159,6 +166,19 @@ INLINE void adjust_scores(const int n_v, const attni_visit *t, vr *max) {
                 v_store(s + v * VL, x);
                 max[v] = v_max(x, max[v]);
             }
+        }
+    }
+}
+
+/* Which lanes see which keys, now that all that masks has made its scores -inf. */
+static void note_seen(const attni_visit *t) {
+    const real *s = t->scores;
+    for (int32_t g = 0; g < t->n_segments; g++) {
+        for (int32_t j = 0; j < t->segments[g].n; j++, s += LANES(t->vecs)) {
+            uint64_t bits = 0;
+            for (int x = 0; x < LANES(t->vecs); x++)
+                bits |= (uint64_t)(s[x] != -__builtin_inff()) << x;
+            t->seen[t->segments[g].key + j] = bits;
         }
     }
 }
@@ -197,7 +217,7 @@ static __attribute__((noinline)) void rebase_scores(const attni_visit *t, vr *ma
  * sums are worth. */
 INLINE void raise_maximum(const int n_v, const attni_visit *t, const vr *tile_max, vr *from,
                           real *alpha) {
-    const vr nothing = v_set(-REAL_MAX); /* the maximum of a lane that has seen no key */
+    const vr nothing = v_set(-__builtin_inff()); /* the maximum of a lane that has seen no key */
     real *stats = t->stats;
     vr max[MAX_VECS];
     vi beyond = (vi){0};
@@ -413,7 +433,7 @@ INLINE void visit(const int n_v, const attni_visit *t, value_sums *sum_half) {
     const bool may_hide = t->allow || (t->modify && t->modify->bias);
     vr max[MAX_VECS], from[MAX_VECS];
     real alpha[LANES(MAX_VECS)];
-    UNROLL for (int v = 0; v < n_v; v++) max[v] = v_set(-REAL_MAX);
+    UNROLL for (int v = 0; v < n_v; v++) max[v] = v_set(-__builtin_inff());
     real *s = t->scores;
     for (int32_t g = 0; g < t->n_segments; g++) {
         const score_rows to = {s, LANES(n_v)};
@@ -427,6 +447,7 @@ INLINE void visit(const int n_v, const attni_visit *t, value_sums *sum_half) {
         s += t->segments[g].n * LANES(n_v);
     }
     if (t->modify) adjust_scores(n_v, t, max);
+    if (t->seen) note_seen(t);
     raise_maximum(n_v, t, max, from, alpha);
     exponentiate(n_v, t, from, alpha);
     if (t->dropout) drop_weights(t);

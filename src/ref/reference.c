@@ -6,7 +6,10 @@
 #include "ref/reference.h"
 
 #include "core/dtype.h"
+#include "core/log2.h"
 #include "core/rng.h"
+
+#include <float.h>
 
 /* ------------------------------------------------------------------------------------ elements */
 
@@ -75,22 +78,60 @@ static int64_t kv_head(const attn_args *a, int64_t h) {
     return h / (a->q.shape[1] / a->k.shape[1]);
 }
 
-/* q . k, both of this dtype: a constant where it must be fast (core/dtype.h). */
-ATTNI_INLINE double dot_as(attn_dtype dtype, const row_at *r, int64_t j) {
+/* The largest number of the arithmetic type: f64 for f64 inputs, f32 for all others. */
+static double largest_real(const attn_args *a) {
+    return a->q.dtype == ATTN_F64 ? DBL_MAX : (double)FLT_MAX;
+}
+
+/* Scores are numbers of the arithmetic type in base 2, s * log2(e) / temperature. The largest
+ * score that is one: */
+static double largest_score(const attn_args *a) {
+    return fmin(largest_real(a) * ATTNI_LN2 * a->temperature, DBL_MAX);
+}
+
+/* A score beyond the range is infinite. */
+static double in_range(const attn_args *a, double s) {
+    const double most = largest_score(a);
+    return s > most ? INFINITY : s < -most ? -INFINITY : s;
+}
+
+/* q . k, both of this dtype: a constant where it must be fast (core/dtype.h). *far is set if a
+ * query element or a partial sum, times scale, is infinite or leaves the range. */
+ATTNI_INLINE double dot_as(attn_dtype dtype, const row_at *r, int64_t j, bool *far) {
     const attn_tensor *q = &r->a->q, *k = &r->a->k;
     const int64_t b = r->s.tensor_batch;
+    const double scale = fabs(r->a->scale), most = largest_score(r->a);
     int64_t q_at = element(q, b, r->h, r->s.row0 + r->i, 0);
     int64_t k_at = element(k, b, r->h_kv, r->s.key0 + j, 0);
     double dot = 0;
-    for (int64_t d = 0; d < q->shape[3]; d++, q_at += q->stride[3], k_at += k->stride[3])
-        dot += attni_load_as(dtype, q->data, q_at) * attni_load_as(dtype, k->data, k_at);
+    for (int64_t d = 0; d < q->shape[3]; d++, q_at += q->stride[3], k_at += k->stride[3]) {
+        const double x = attni_load_as(dtype, q->data, q_at);
+        dot += x * attni_load_as(dtype, k->data, k_at);
+        if (!(fabs(x) * scale <= most && fabs(dot) * scale <= most)) *far = true;
+    }
     return dot;
+}
+
+/* scale * (q . k) as the engine forms it: queries are scaled first, products added in the order of
+ * d, and what leaves the range on the way is infinite from there on. */
+static double far_score(const row_at *r, int64_t j) {
+    const attn_args *a = r->a;
+    const int64_t b = r->s.tensor_batch;
+    double s = 0;
+    for (int64_t d = 0; d < a->q.shape[3]; d++) {
+        const double x = attni_ref_load(&a->q, b, r->h, r->s.row0 + r->i, d),
+                     y = attni_ref_load(&a->k, b, r->h_kv, r->s.key0 + j, d);
+        s = in_range(a, s + in_range(a, a->scale * x) * y);
+    }
+    return s;
 }
 
 /* s = scale * (q . k) */
 static double raw_score(const row_at *r, int64_t j) {
     const attn_dtype dtype = r->a->q.dtype;
-    return r->a->scale * (dtype == ATTN_F32 ? dot_as(ATTN_F32, r, j) : dot_as(dtype, r, j));
+    bool far = false;
+    const double dot = dtype == ATTN_F32 ? dot_as(ATTN_F32, r, j, &far) : dot_as(dtype, r, j, &far);
+    return far ? far_score(r, j) : r->a->scale * dot;
 }
 
 /* s = softcap * tanh(s / softcap) */
@@ -101,12 +142,28 @@ static double cap(const attn_args *a, double s) {
 /* The key position of query i: causal, window and ALiBi count from here. */
 static int64_t position(const row_at *r) { return attni_add_sat(r->i, r->s.offset); }
 
-/* s = s + bias - alibi[h] * |i + offset - j| */
+/* An element of the bias as a number of the arithmetic type: finite ones stay finite. */
+static double bias_at(const row_at *r, int64_t j) {
+    const double bias = load_broadcast(&r->a->bias, r->s.batch, r->h, r->i, j),
+                 most = largest_real(r->a);
+    return isinf(bias) ? bias : bias > most ? most : bias < -most ? -most : bias;
+}
+
+/* s + x. A finite x does not mask: the sum then stays at the lower end of the range. */
+static double add(const attn_args *a, double s, double x) {
+    const double sum = in_range(a, s + x);
+    return sum == -INFINITY && s != -INFINITY && isfinite(x) ? -largest_score(a) : sum;
+}
+
+/* s = s - alibi[h] * |i + offset - j| + bias */
 static double add_bias(const row_at *r, int64_t j, double s) {
     const attn_args *a = r->a;
-    if (a->bias.data) s += load_broadcast(&a->bias, r->s.batch, r->h, r->i, j);
-    if (a->alibi) s -= a->alibi[r->h] * fabs((double)position(r) - (double)j);
-    return s;
+    if (a->alibi) {
+        const double most = largest_score(a),
+                     x = a->alibi[r->h] * fabs((double)position(r) - (double)j);
+        s = add(a, s, fmax(-most, fmin(most, -x)));
+    }
+    return a->bias.data ? add(a, s, bias_at(r, j)) : s;
 }
 
 /* ---------------------------------------------------------------------------------- visibility */
@@ -150,8 +207,8 @@ static bool is_visible(const row_at *r, int64_t j) {
            is_bias_visible(r, j) && is_pattern_visible(r, j);
 }
 
-/* s = -inf where masked. A masked key is not read, so whatever it holds cannot matter. A visible
- * pair whose score comes out as -inf (an infinite q or k) counts as masked from here on. */
+/* s = -inf where masked. A masked key is not read, so whatever it holds cannot matter. A pair whose
+ * score comes out as -inf (q.k is infinite or leaves the range) is masked by it. */
 static double biased_score(const row_at *r, int64_t j) {
     return is_visible(r, j) ? add_bias(r, j, cap(r->a, raw_score(r, j))) : -INFINITY;
 }
@@ -169,7 +226,7 @@ typedef struct softmax {
     double entropy;     /* of the weights of the keys, in nats */
 } softmax;
 
-/* The largest score; NaN if there is one. */
+/* The largest score; NaN if there is one among them. */
 static double row_top(const double *s, int64_t n) {
     double top = -INFINITY;
     for (int64_t j = 0; j < n; j++) {
@@ -188,12 +245,16 @@ static double exponent(const softmax *m, double s) {
 
 /* Dividing differences by the temperature, not scores, keeps ties exact for any temperature > 0.
  * The sink is a logit of its own: no key, no value, not divided by the temperature, and without
- * effect on rows that see nothing or hold +inf. shares (n) gets the parts of the sum, or is NULL.
+ * effect on rows that hold +inf; a row that sees nothing has the sink alone as its denominator.
+ * shares (n) gets the parts of the sum, or is NULL.
  * Entropy: -sum w ln w with ln w = x - ln sum, no term of which is below 0. */
 static softmax softmax_of(const double *s, int64_t n, double temperature, const double *sink,
                           double *shares) {
     softmax m = {.top = row_top(s, n), .temperature = temperature, .lse = -INFINITY};
-    if (m.top == -INFINITY) return m;
+    if (m.top == -INFINITY) {
+        if (sink) m.lse = *sink;
+        return m;
+    }
     double largest = m.top / temperature;
     const bool has_sink = sink && *sink > -INFINITY && m.top != INFINITY;
     if (has_sink && *sink > largest) {
@@ -236,6 +297,18 @@ static double dropout_multiplier(const row_at *r, int64_t j) {
     return keep ? 1 / (1 - a->dropout) : 0;
 }
 
+/* One term of the output: w * multiplier * v. The exact weight of a visible key is above 0, also
+ * where it rounds to 0: a value that is Inf or NaN counts in full, dropped or not. */
+static double term(double w, double multiplier, double v) {
+    return isfinite(v) || isnan(w) ? w * multiplier * v : v;
+}
+
+/* sum + x, where a mean of finite numbers must not leave their range by rounding. */
+static double add_to_mean(double sum, double x) {
+    const double total = sum + x;
+    return isinf(total) && isfinite(sum) && isfinite(x) ? copysign(DBL_MAX, total) : total;
+}
+
 /* out = sum over visible keys of w * multiplier * v. s (len_k) are the scores. */
 static void weigh_values(const row_at *r, const softmax *m, const double *s,
                          const double *multiplier, double *out) {
@@ -243,10 +316,12 @@ static void weigh_values(const row_at *r, const softmax *m, const double *s,
     for (int64_t d = 0; d < v->shape[3]; d++) out[d] = 0;
     for (int64_t j = 0; j < r->s.len_k; j++) {
         if (s[j] == -INFINITY) continue;
-        const double w =
-            weight_of(m, s[j]) * (multiplier ? multiplier[j] : dropout_multiplier(r, j));
+        const double w = weight_of(m, s[j]);
+        const double keep = multiplier ? multiplier[j] : dropout_multiplier(r, j);
         for (int64_t d = 0; d < v->shape[3]; d++) {
-            out[d] += w * attni_ref_load(v, r->s.tensor_batch, r->h_kv, r->s.key0 + j, d);
+            const double x =
+                term(w, keep, attni_ref_load(v, r->s.tensor_batch, r->h_kv, r->s.key0 + j, d));
+            out[d] = keep == 1 ? add_to_mean(out[d], x) : out[d] + x;
         }
     }
 }
@@ -261,7 +336,7 @@ static void show_stages(const row_at *r, const softmax *m, const double *s,
             if (rows->capped) rows->capped[j] = r->i < r->s.len_q ? cap(r->a, raw) : raw;
         }
         if (rows->biased) rows->biased[j] = s[j];
-        if (rows->weights) rows->weights[j] = m->top == -INFINITY ? 0 : rows->weights[j] / m->sum;
+        if (rows->weights) rows->weights[j] = s[j] == -INFINITY ? 0 : rows->weights[j] / m->sum;
     }
     if (rows->sink) *rows->sink = m->top == -INFINITY ? 0 : m->sink / m->sum;
     if (rows->entropy) *rows->entropy = m->entropy;

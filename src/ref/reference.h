@@ -32,9 +32,9 @@ typedef struct attni_ref_stages {
 
 /* Row i (counted inside the sequence) of head h of a sequence. rows, out (d_v) and lse may be NULL.
  * scratch (len_k) must not overlap the others. multiplier (len_k) replaces the dropout of the
- * arguments by explicit factors, or is NULL. Masked keys and values are not read into the result;
- * a visible pair whose weight underflows to 0 still multiplies its value, as IEEE says. A row from
- * len_q on sees nothing; its raw and capped are -inf. */
+ * arguments by explicit factors, or is NULL. Masked keys and values are not read into the result; a
+ * value of a visible key that is Inf or NaN reaches it whatever the weight. A row from len_q on sees
+ * nothing; its raw and capped are -inf. */
 void attni_ref_row(const attn_args *a, int64_t batch, int64_t h, int64_t i,
                    const attni_ref_stages *rows, double *out, double *lse, double *scratch,
                    const double *multiplier);

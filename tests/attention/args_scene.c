@@ -113,7 +113,7 @@ attn_status call(scene *s, int function, attn_error *err) {
     case COST: return attn_cost(s->ctx, s->p_args, s->p_cost, err);
     case EXPLAIN:
         return attn_plan_explain(s->ctx, s->p_args, s->p_text, sizeof s->text, &s->needed, err);
-    case MERGE: return attn_merge(s->p_a, s->p_b, s->p_result, err);
+    case MERGE: return attn_merge((const attn_partial *[]){s->p_a, s->p_b}, 2, s->p_result, err);
     case SLOPES: return attn_alibi_slopes(s->slopes_H, s->p_slopes, err);
     default: return create(s, err);
     }

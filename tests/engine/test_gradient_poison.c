@@ -175,7 +175,8 @@ static int64_t blind_rows(subject *s) {
     return placed;
 }
 
-/* Poison in out of every row that sees nothing, and in lse of padding rows, after forward. */
+/* Poison in out of every row that sees nothing, and in lse of padding rows, after forward. A row
+ * with a sink has a log-sum-exp, and only its output of 0 tells that it sees nothing. */
 static int64_t blind_results(subject *s) {
     problem *p = &s->p;
     int64_t placed = 0;
@@ -186,9 +187,10 @@ static int64_t blind_results(subject *s) {
         if (!problem_run(p, s->ctx)) break;
         while (next_place(p, p->spec.H, all_rows, row)) {
             const int64_t at[3] = {batch_of(p, row[0]), row[1], row_of(p, row[0], row[2])};
-            if (sees_anything(p, row)) continue;
+            const bool padding = row[2] >= problem_rows(p, row[0]);
+            if (sees_anything(p, row) || (p->args.sinks && !padding)) continue;
             poison_row(&p->out, at, -1, kind);
-            if (row[2] >= problem_rows(p, row[0])) poison_row(&p->lse, at, -1, kind);
+            if (padding) poison_row(&p->lse, at, -1, kind);
             placed++;
         }
         problem_remember(p);

@@ -215,8 +215,9 @@ TEST(merging_and_slopes_take_no_memory) {
     memset(s.o, 0, sizeof s.o);
     memset(s.l, 0, sizeof s.l);
     const attn_partial part = {.struct_size = sizeof(attn_partial), .out = s.out, .lse = s.lse};
+    const attn_partial *const parts[2] = {&part, &part};
     heap_watch(0, HEAP_NEVER);
-    CHECK_INT(attn_merge(&part, &part, &part, NULL), ATTN_OK);
+    CHECK_INT(attn_merge(parts, 2, &part, NULL), ATTN_OK);
     CHECK_INT(attn_alibi_slopes(5, slopes, NULL), ATTN_OK);
     CHECK_INT(heap_allocs(), 0);
 }

@@ -160,14 +160,14 @@ TEST(sink_of_minus_infinity_is_no_sink) {
     expect_row(&t, 0.5, log(2));
 }
 
-TEST(row_that_sees_nothing_is_zero_also_with_a_sink) {
+TEST(row_that_sees_nothing_is_zero_and_its_lse_the_sink) {
     toy t;
     toy_init(&t, 1, 1, 2);
     const uint8_t mask[2] = {0, 0};
     const double sink = 1;
     t.args.mask = attn_tensor_bhsd(mask, ATTN_BOOL, 1, 1, 1, 2);
     t.args.sinks = &sink;
-    expect_row(&t, 0, -INFINITY);
+    expect_row(&t, 0, sink);
 }
 
 TEST(no_keys_at_all_give_zero) {
