@@ -368,15 +368,16 @@ static double repaired(const task_state *s, const panel *p, const void *factors,
 static void repair_strip(const task_state *s, panel *p, const attn_tensor *out,
                          const strip *columns) {
     const void *factors = finish_stats(s, p);
-    /* With dropout, a sum that is right may be too large for a half type. */
-    const bool may_overflow = s->plan->half && s->plan->args->dropout > 0;
+    /* Stored as a half type, a sum that dropout has made too large is Inf and stays so. */
+    const double most = out->dtype == ATTN_F16 ? 65504 : 0x1.fep127,
+                 too_large = s->plan->half && s->plan->args->dropout > 0 ? 0.999 * most : HUGE_VAL;
     for (int x = 0; x < p->rows.n; x++) {
         void *row = attni_lane_row(&p->rows, x, out);
         if (isnan(attni_load_real(factors, s->plan->real_size, x))) continue;
         for (int c = 0; c < columns->n; c++) {
             const double old = attni_load_as(out->dtype, row, columns->first + c),
                          fresh = repaired(s, p, factors, c, x);
-            if (isfinite(old) || (isinf(old) && isfinite(fresh) && may_overflow)) continue;
+            if (isfinite(old) || (isinf(old) && fabs(fresh) > too_large)) continue;
             attni_store_as(out->dtype, row, columns->first + c, fresh);
         }
     }

@@ -82,7 +82,8 @@ INLINE vi visible_pairs(const attni_visit *t, score_place at, vr s) {
     return t->allow ? visible_lanes(t->allow[at.key], at.v) & scored : scored;
 }
 
-/* The weight P = 2^(s - lse) of vector v of one key; slope gets the derivative of the soft cap. */
+/* The weight P = 2^(s - lse) of vector v of one key, HIDDEN_WEIGHT where a pair is hidden; slope
+ * gets the derivative of the soft cap. */
 INLINE vr weight_at(const int n_v, const attni_backward_visit *b, score_place at,
                     const weight_source source, vr *slope) {
     const attni_visit *t = &b->visit;
@@ -91,7 +92,9 @@ INLINE vr weight_at(const int n_v, const attni_backward_visit *b, score_place at
         return v_load((const real *)b->stored + at.row * b->stored_row + at.v * VL) * inverse;
     vr s = v_load(block_row(b->p, at.key) + at.v * VL);
     if (source == ANY_SCORE && t->modify) s = modify_score(n_v, t->modify, s, at, slope);
-    return v_exp2(s - v_load((const real *)b->whole + at.v * VL)) * inverse;
+    const vr weight = v_exp2(s - v_load((const real *)b->whole + at.v * VL)) * inverse;
+    if (source != ANY_SCORE) return weight;
+    return v_select(visible_pairs(t, at, s), weight, v_set(HIDDEN_WEIGHT));
 }
 
 /* From scores to weights and from dP to dS, for vector v of one key:
@@ -109,7 +112,7 @@ INLINE void differentiate(const int n_v, const attni_backward_visit *b, score_pl
     vr weight = weight_at(n_v, b, at, source, &slope);
     vr dz = weight * ((plain ? dp : dp * keep) - delta);
     if (!plain) {
-        const vi visible = visible_pairs(t, at, s);
+        const vi visible = ~is_hidden(weight);
         weight = v_select(visible, weight * keep, v_set(HIDDEN_WEIGHT));
         dz = v_select(visible, dz, v_zero());
         slope = v_select(visible, slope, v_zero());
@@ -124,11 +127,12 @@ INLINE vr short_pair(const int n_v, const attni_backward_visit *b, score_place a
                      const weight_source source, vr *dp) {
     const ptrdiff_t in_row = at.row * LANES(n_v) + at.v * VL;
     vr slope;
+    const vr weight = weight_at(n_v, b, at, source, &slope);
+    const vi visible = ~is_hidden(weight);
     *dp = v_load(block_row(b->ds, at.key) + at.v * VL);
     if (b->visit.dropout) *dp = *dp * v_load((const real *)b->keep + in_row);
-    const vi visible = visible_pairs(&b->visit, at, in_row);
     *dp = v_select(visible, *dp, v_zero());
-    return v_select(visible, weight_at(n_v, b, at, source, &slope), v_zero());
+    return v_select(visible, weight, v_zero());
 }
 
 /* delta = sum of P keep dP over the keys, for rows whose keys are all in this tile. Taken from dout

@@ -159,9 +159,8 @@ static double add(const attn_args *a, double s, double x) {
 static double add_bias(const row_at *r, int64_t j, double s) {
     const attn_args *a = r->a;
     if (a->alibi) {
-        const double most = largest_score(a),
-                     x = a->alibi[r->h] * fabs((double)position(r) - (double)j);
-        s = add(a, s, fmax(-most, fmin(most, -x)));
+        const double x = a->alibi[r->h] * fabs((double)position(r) - (double)j);
+        s = add(a, s, fmax(-DBL_MAX, fmin(DBL_MAX, -x)));
     }
     return a->bias.data ? add(a, s, bias_at(r, j)) : s;
 }
@@ -289,18 +288,14 @@ int attn_dropout_keep(uint64_t seed, double dropout, int64_t batch, int64_t head
     return attni_dropout_word(seed, batch, head, i, j) >= attni_dropout_threshold(dropout);
 }
 
-/* Inverted dropout: what is kept grows by 1 / (1 - dropout), so that the mean stays. */
-static double dropout_multiplier(const row_at *r, int64_t j) {
-    const attn_args *a = r->a;
-    if (a->dropout == 0) return 1;
-    const int keep = attn_dropout_keep(a->seed, a->dropout, r->s.batch, r->h, r->i, j);
-    return keep ? 1 / (1 - a->dropout) : 0;
+static double keep_of(const row_at *r, int64_t j) {
+    return attn_dropout_keep(r->a->seed, r->a->dropout, r->s.batch, r->h, r->i, j);
 }
 
-/* One term of the output: w * multiplier * v. The exact weight of a visible key is above 0, also
- * where it rounds to 0: a value that is Inf or NaN counts in full, dropped or not. */
-static double term(double w, double multiplier, double v) {
-    return isfinite(v) || isnan(w) ? w * multiplier * v : v;
+/* One term of the output: w * keep * v. The exact weight of a visible key is above 0, also where it
+ * rounds to 0: a value that is Inf or NaN counts in full, dropped or not. */
+static double term(double w, double keep, double v) {
+    return isfinite(v) || isnan(w) ? w * keep * v : v;
 }
 
 /* sum + x, where a mean of finite numbers must not leave their range by rounding. */
@@ -309,21 +304,21 @@ static double add_to_mean(double sum, double x) {
     return isinf(total) && isfinite(sum) && isfinite(x) ? copysign(DBL_MAX, total) : total;
 }
 
-/* out = sum over visible keys of w * multiplier * v. s (len_k) are the scores. */
+/* out = sum over visible keys of w * keep * v / (1 - dropout): inverted dropout, so that the mean
+ * stays. s (len_k) are the scores; multiplier (len_k), unless NULL, replaces keep / (1 - dropout). */
 static void weigh_values(const row_at *r, const softmax *m, const double *s,
                          const double *multiplier, double *out) {
     const attn_tensor *v = &r->a->v;
     for (int64_t d = 0; d < v->shape[3]; d++) out[d] = 0;
     for (int64_t j = 0; j < r->s.len_k; j++) {
         if (s[j] == -INFINITY) continue;
-        const double w = weight_of(m, s[j]);
-        const double keep = multiplier ? multiplier[j] : dropout_multiplier(r, j);
+        const double w = weight_of(m, s[j]), keep = multiplier ? multiplier[j] : keep_of(r, j);
         for (int64_t d = 0; d < v->shape[3]; d++) {
-            const double x =
-                term(w, keep, attni_ref_load(v, r->s.tensor_batch, r->h_kv, r->s.key0 + j, d));
-            out[d] = keep == 1 ? add_to_mean(out[d], x) : out[d] + x;
+            const double x = attni_ref_load(v, r->s.tensor_batch, r->h_kv, r->s.key0 + j, d);
+            out[d] = add_to_mean(out[d], term(w, keep, x));
         }
     }
+    for (int64_t d = 0; !multiplier && d < v->shape[3]; d++) out[d] /= 1 - r->a->dropout;
 }
 
 /* The stages for looking at. raw and capped show masked pairs too; weights hold shares so far. */
