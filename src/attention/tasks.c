@@ -228,7 +228,7 @@ static const void *finish_stats(const task_state *s, panel *p) {
     const size_t lanes = (size_t)lanes_of(s, p);
     double sinks[ATTNI_MAX_LANES]; /* of the real type */
     fold_last_group(s, p);
-    if (!p->visited) {             /* sum 0: rows that saw nothing */
+    if (!p->visited) { /* sum 0: rows that saw nothing */
         memset(p->o_t, 0, (size_t)a->v.shape[3] * lanes * plan->real_size);
         memset(p->stats, 0, 3 * lanes * plan->real_size);
     }
