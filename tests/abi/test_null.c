@@ -101,11 +101,12 @@ TEST(functions_that_compute) {
     REFUSES(attn_reference_backward(NULL, &results, &gradients, NULL));
     REFUSES(attn_reference_backward(&args, NULL, &gradients, NULL));
     REFUSES(attn_reference_backward(&args, &results, NULL, NULL));
-    REFUSES(attn_merge(NULL, &partial, &partial, NULL));
     partial.out = out;
     partial.lse = results.lse;
-    REFUSES(attn_merge(&partial, NULL, &partial, NULL));
-    REFUSES(attn_merge(&partial, &partial, NULL, NULL));
+    const attn_partial *const parts[2] = {&partial, NULL};
+    REFUSES(attn_merge(NULL, 1, &partial, NULL));
+    REFUSES(attn_merge(parts, 2, &partial, NULL));
+    REFUSES(attn_merge(parts, 1, NULL, NULL));
     REFUSES(attn_alibi_slopes(4, NULL, NULL));
     end();
 }

@@ -33,7 +33,10 @@ static bool begin(scene *s) {
     s->args.v = attn_tensor_bhsd(s->v, ATTN_F64, B, 1, N, D);
     s->out = attn_tensor_bhsd(s->o, ATTN_F64, B, 1, N, D);
     s->lse = attn_tensor_bhsd(s->l, ATTN_F64, B, 1, N, 1);
-    s->results = (attn_results){s->out, s->lse, attn_tensor_bhsd(s->dout, ATTN_F64, B, 1, N, D)};
+    s->results = (attn_results){.struct_size = sizeof(attn_results),
+                                .out = s->out,
+                                .lse = s->lse,
+                                .dout = attn_tensor_bhsd(s->dout, ATTN_F64, B, 1, N, D)};
     attn_gradients_init(&s->gradients);
     s->gradients.dq = attn_tensor_bhsd(s->dq, ATTN_F64, B, 1, N, D);
     s->gradients.dk = attn_tensor_bhsd(s->dk, ATTN_F64, B, 1, N, D);

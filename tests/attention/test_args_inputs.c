@@ -61,7 +61,7 @@ TEST(structs_of_another_size_are_refused) {
         {INSPECT, ATTN_E_STRUCT, "what", " 12,", {I32(what.struct_size, 12)}},
         {COST, ATTN_E_STRUCT, "cost", " 0,", {I32(cost.struct_size, 0)}},
         {COST, ATTN_E_STRUCT, "cost", NULL, {I32(cost.struct_size, sizeof(attn_cost_info) + 2)}},
-        {MERGE, ATTN_E_STRUCT, "a", " 0,", {I32(a.struct_size, 0)}},
+        {MERGE, ATTN_E_STRUCT, "parts[0]", " 0,", {I32(a.struct_size, 0)}},
         {MERGE, ATTN_E_STRUCT, "b", " 3,", {I32(b.struct_size, 3)}},
         {MERGE, ATTN_E_STRUCT, "result", "4294967295", {I32(result.struct_size, -1)}},
         {CREATE, ATTN_E_STRUCT, "options", " 0,", {I32(options.struct_size, 0)}},

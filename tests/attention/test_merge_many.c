@@ -13,12 +13,14 @@
 #include <string.h>
 
 static attn_partial row_f64(double *out, double *lse, int64_t d) {
-    return (attn_partial){.out = attn_tensor_bhsd(out, ATTN_F64, 1, 1, 1, d),
+    return (attn_partial){.struct_size = sizeof(attn_partial),
+                          .out = attn_tensor_bhsd(out, ATTN_F64, 1, 1, 1, d),
                           .lse = attn_tensor_bhsd(lse, ATTN_F64, 1, 1, 1, 1)};
 }
 
 static attn_partial row_f32(float *out, float *lse, int64_t d) {
-    return (attn_partial){.out = attn_tensor_bhsd(out, ATTN_F32, 1, 1, 1, d),
+    return (attn_partial){.struct_size = sizeof(attn_partial),
+                          .out = attn_tensor_bhsd(out, ATTN_F32, 1, 1, 1, d),
                           .lse = attn_tensor_bhsd(lse, ATTN_F32, 1, 1, 1, 1)};
 }
 

@@ -69,6 +69,7 @@ static void expect_refusal(scene *s, const char *name, const char *value) {
     attn_error err = {""};
     attn_inspection what;
     attn_cost_info cost;
+    attn_cost_info_init(&cost);
     attn_gradients gradients;
     char text[100];
     attn_inspection_init(&what);
@@ -79,7 +80,7 @@ static void expect_refusal(scene *s, const char *name, const char *value) {
     CHECK_NEAR(get(s->o, s->out.dtype, 0), -77, 0);
     CHECK_INT(attn_reference(&s->args, &s->expected, NULL, &err), ATTN_E_VALUE);
     check_message(&err, name, value);
-    const attn_results results = {.dout = s->out};
+    const attn_results results = {.struct_size = sizeof(attn_results), .dout = s->out};
     CHECK_INT(attn_backward(s->ctx, &s->args, &results, &gradients, NULL), ATTN_E_VALUE);
     CHECK_INT(attn_reference_backward(&s->args, &results, &gradients, NULL), ATTN_E_VALUE);
     CHECK_INT(attn_inspect(s->ctx, &s->args, &what, NULL), ATTN_E_VALUE);

@@ -70,11 +70,13 @@ TEST(oracle_inspection_and_merge_divide_by_no_zero) {
     args.v = attn_tensor_bhsd(v, ATTN_F32, 1, 1, 2, 1);
     args.mask = attn_tensor_bhsd(mask, ATTN_BOOL, 1, 1, 2, 2);
     args.scale = 0;
-    const attn_partial part = {.out = attn_tensor_bhsd(out, ATTN_F32, 1, 1, 2, 1),
+    const attn_partial part = {.struct_size = sizeof(attn_partial),
+                               .out = attn_tensor_bhsd(out, ATTN_F32, 1, 1, 2, 1),
                                .lse = attn_tensor_bhsd(lse, ATTN_F32, 1, 1, 2, 1)};
     CHECK_INT(attn_reference(&args, &part.out, &part.lse, NULL), ATTN_OK);
     CHECK(out[0] == 0 && lse[0] == -INFINITY && out[1] == 4);
-    const attn_results results = {part.out, part.lse, part.out};
+    const attn_results results = {
+        .struct_size = sizeof results, .out = part.out, .lse = part.lse, .dout = part.out};
     attn_gradients g;
     attn_gradients_init(&g);
     g.dq = attn_tensor_bhsd(grad, ATTN_F32, 1, 1, 2, 1);
