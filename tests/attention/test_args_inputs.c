@@ -62,7 +62,7 @@ TEST(structs_of_another_size_are_refused) {
         {COST, ATTN_E_STRUCT, "cost", " 0,", {I32(cost.struct_size, 0)}},
         {COST, ATTN_E_STRUCT, "cost", NULL, {I32(cost.struct_size, sizeof(attn_cost_info) + 2)}},
         {MERGE, ATTN_E_STRUCT, "parts[0]", " 0,", {I32(a.struct_size, 0)}},
-        {MERGE, ATTN_E_STRUCT, "b", " 3,", {I32(b.struct_size, 3)}},
+        {MERGE, ATTN_E_STRUCT, "parts[1]", " 3,", {I32(b.struct_size, 3)}},
         {MERGE, ATTN_E_STRUCT, "result", "4294967295", {I32(result.struct_size, -1)}},
         {CREATE, ATTN_E_STRUCT, "options", " 0,", {I32(options.struct_size, 0)}},
         {CREATE, ATTN_E_STRUCT, "options", " 4,", {I32(options.struct_size, 4)}},

@@ -37,6 +37,7 @@ ELSEWHERE = {
     "attn train --study": "an option without its value",
     "attn bench forward, best of 9). Checked: make test.": "part of a commit message",
     "cmake --preset release && cmake --build --preset release && ctest --preset release": "tools/run-tests runs these",
+    "cmake --preset NAME && cmake --build --preset NAME && ctest --preset NAME": "tools/run-tests runs these",
     "npm run check": "tools/build-explorer builds the page, which begins with the same check",
     "ctest --preset release": "tools/run-tests runs it",
     "cmake --install build/release": "tests/install/check_install",
