@@ -23,14 +23,6 @@ static void unsetenv(const char *name) { _putenv_s(name, ""); }
 #include <sched.h>
 #endif
 
-#if defined(_WIN32)
-static void setenv(const char *name, const char *value, int overwrite) {
-    (void)overwrite;
-    _putenv_s(name, value);
-}
-static void unsetenv(const char *name) { _putenv_s(name, ""); }
-#endif
-
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static attn_status create(attn_isa isa, attn_ctx **ctx, attn_error *err) {

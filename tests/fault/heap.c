@@ -32,7 +32,8 @@ bool heap_failed(void) { return has_failed; }
 /* Is it this allocation's turn to fail? */
 static bool fails(void) {
     if (atomic_fetch_add(&n_allocs, 1) != failing_alloc) return false;
-    return has_failed = true;
+    has_failed = true;
+    return true;
 }
 
 static void *counted(void *memory) {
