@@ -130,7 +130,7 @@ TEST(constants_are_filled_to_the_last) {
         plan.constants = constants;
         CHECK_INT(R(position_prepare)(&plan, NULL), ATTN_OK);
         for (size_t i = 0; i < 64; i++)
-            CHECK_MSG(isnan(constants[i]) == (i >= n), "%s: %zu of %zu", attni_positions_name(kind),
-                      i, n);
+            CHECK_MSG((isnan(constants[i]) != 0) == (i >= n), "%s: %zu of %zu",
+                      attni_positions_name(kind), i, n);
     }
 }

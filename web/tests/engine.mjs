@@ -1,5 +1,5 @@
 // engine.mjs - the engine without a Worker, for tests in node: the marshalling code of the page, bundled
-// at once, over build/web/engine.wasm, or with the argument `relaxed` over that of build/web-relaxed.
+// at once, over build/web/engine.min.wasm, or with the argument `relaxed` over that of build/web-relaxed.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 export const RELAXED = process.argv.includes('relaxed');
-export const WASM = join(root, RELAXED ? 'build/web-relaxed/engine.wasm' : 'build/web/engine.wasm');
+export const WASM = join(root, RELAXED ? 'build/web-relaxed/engine.min.wasm' : 'build/web/engine.min.wasm');
 export const ATTN = process.env.ATTN ?? join(root, 'build/release/cli/attn');
 
 /** Why nothing can be tested here, or ''. */
