@@ -57,6 +57,7 @@ if(ATTN_WERROR)
 endif()
 if(ATTN_BUILD_WEB) # instructions that every browser with SIMD128 has; optimised as one program
     attn_add_flags(attn_flags -mbulk-memory -mnontrapping-fptoint -msign-ext -flto)
+    target_compile_definitions(attn_flags INTERFACE ATTNI_JOIN_GROUPS=0) # texts of the page fit one group of keys
     target_link_options(attn_flags INTERFACE -flto)
 endif()
 if(ATTN_SANITIZE)

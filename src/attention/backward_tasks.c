@@ -302,7 +302,7 @@ static void add_dscale(const attni_back_task *s, const attni_back_panel *p) {
 static void fold_dq(const attni_back_task *s, attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
     const int64_t n = f->args->q.shape[3] * attni_back_lanes(s, p);
-    if (p->folded && p->started) {
+    if (ATTNI_JOIN_GROUPS && p->folded && p->started) {
         f->kernels->accumulate(n, p->dq_t, p->dq_total, p->dq_lost);
     } else if (p->started) { /* the first group is the total */
         void *total = p->dq_t;
@@ -322,7 +322,7 @@ static void end_dq(const attni_back_task *s, attni_back_panel *p) {
         memset(p->dq_total, 0, (size_t)n * f->real_size);
         memset(p->dq_lost, 0, (size_t)n * f->real_size);
     }
-    if (is_last_range(s)) f->kernels->settle(n, p->dq_total, p->dq_lost);
+    if (ATTNI_JOIN_GROUPS && is_last_range(s)) f->kernels->settle(n, p->dq_total, p->dq_lost);
     if (s->job->gradients->dscale && is_last_range(s)) add_dscale(s, p);
     unpack_dq(s, p);
 }
@@ -359,7 +359,7 @@ static void meet_keys(const attni_back_task *s, int64_t lo, int64_t hi) {
     int64_t first = lo / ATTNI_BACKWARD_KEYS * ATTNI_BACKWARD_KEYS;
     for (; first < hi; first += ATTNI_BACKWARD_KEYS) {
         meet_tile(s, &from, first, lo, hi);
-        if ((first + ATTNI_BACKWARD_KEYS) % GROUP != 0) continue;
+        if (!ATTNI_JOIN_GROUPS || (first + ATTNI_BACKWARD_KEYS) % GROUP != 0) continue;
         for (int n = 0; s->plan->want_dq && n < s->n_panels; n++)
             fold_dq(s, attni_back_panel_at(s, n));
     }
@@ -468,7 +468,7 @@ static void end_sums(const attni_back_task *s, const attni_key_sums *sums) {
     if (!sums->result->data) return;
     for (int64_t j = 0; j < s->hi - s->lo; j++) {
         char *row = sums->total + j * sums->total_row * (ptrdiff_t)f->real_size;
-        if (sums->folded)
+        if (ATTNI_JOIN_GROUPS && sums->folded)
             f->kernels->settle(sums->d, row, sums->lost + j * sums->d * (ptrdiff_t)f->real_size);
         finish_row(row, f->real_size, sums->d, sums->factor);
         if (!f->half) continue;
@@ -499,7 +499,7 @@ static void do_head(attni_back_task *s, int64_t head) {
         do_block(s, row);
         const int64_t done = row + ATTNI_BLOCK_ROWS;
         const bool ends = done % (ATTNI_GROUP_BLOCKS * ATTNI_BLOCK_ROWS) == 0 || done >= rows;
-        if (plan->grouped && ends) {
+        if (ATTNI_JOIN_GROUPS && plan->grouped && ends) {
             fold_sums(s, &s->dk);
             fold_sums(s, &s->dv);
         }

@@ -113,7 +113,7 @@ static void fold_group(const task_state *s, panel *p) {
 
 /* After the last tile: o_t and stats are about all groups. */
 static void fold_last_group(const task_state *s, panel *p) {
-    if (!p->folded) return;
+    if (!ATTNI_JOIN_GROUPS || !p->folded) return;
     const int64_t lanes = lanes_of(s, p);
     if (p->visited) fold_group(s, p);
     s->plan->kernels->settle(s->plan->args->v.shape[3] * lanes, p->total, p->lost);
@@ -142,7 +142,7 @@ static void save_weights(const task_state *s, const panel *p, int64_t first) {
 
 static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool prefetch) {
     const int64_t group = t->first / (ATTNI_GROUP_TILES * ATTNI_KEY_TILE);
-    if (p->visited && group != p->group) fold_group(s, p);
+    if (ATTNI_JOIN_GROUPS && p->visited && group != p->group) fold_group(s, p);
     p->group = group;
     const attni_meeting meeting = {.plan = s->plan,
                                    .rows = &p->rows,

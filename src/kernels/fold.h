@@ -22,6 +22,7 @@ INLINE vr add_keeping(vr total, vr x, vr *lost) {
  * inf - inf. */
 INLINE vr rescale(vr old, vr max) { return v_select(old == max, v_set(1), v_exp2(old - max)); }
 
+#if ATTNI_JOIN_GROUPS
 INLINE void fold_array(const real *from, vr from_scale, vr total_scale, real *total, real *lost) {
     vr rest = v_load(lost) * total_scale;
     v_store(total, add_keeping(v_load(total) * total_scale, v_load(from) * from_scale, &rest));
@@ -61,5 +62,7 @@ static void settle(int64_t n, void *total, const void *lost) {
     const real *restrict rest = lost;
     for (int64_t i = 0; i < n; i++) to[i] = to[i] + (rest[i] - rest[i] == 0 ? rest[i] : 0);
 }
+
+#endif
 
 #endif

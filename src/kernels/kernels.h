@@ -22,6 +22,12 @@
  * from key 0 and part of the definition of the result bits, as tiles are. */
 #define ATTNI_GROUP_TILES 8
 
+/* The page's engine never sees more keys than one group has and leaves out what joins groups: it
+ * has to be small. */
+#ifndef ATTNI_JOIN_GROUPS
+#define ATTNI_JOIN_GROUPS 1
+#endif
+
 #define ATTNI_MAX_LANES 48 /* 3 vectors of 16 floats */
 
 /* A run of visible keys inside one tile: keys key .. key + n - 1, counted from the tile's first

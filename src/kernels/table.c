@@ -56,9 +56,11 @@ const attni_kernels TABLE_NAME = {
     .max_vecs = MAX_VECS,
     .pack_queries = pack_queries,
     .visit = visit_any,
+#if ATTNI_JOIN_GROUPS
     .fold = fold,
     .accumulate = accumulate,
     .settle = settle,
+#endif
     .product = product_any,
 #ifndef ATTNI_SMALL
     .backward = backward_any,
