@@ -119,8 +119,8 @@ async function sizesFit(browser, base) {
     const engines = ofKind(all, '.wasm').map((name) => size([name]));
     row('JS + CSS of the first load, gzip', '<= 60 kB', `${ROOMS.map((room, i) => `${room} ${first[i].toFixed(1)}`).join(', ')} kB`);
     row('JS + CSS of all rooms, gzip', 'not judged', `${size(ofKind(all, '.js', '.css')).toFixed(1)} kB`);
-    row('engine.wasm, gzip: plain or relaxed', '<= 80 kB', `${engines.map((kB) => kB.toFixed(1)).join(', ')} kB`);
-    return Math.max(...first) <= 60 && Math.max(...engines) <= 80;
+    row('engine.wasm, gzip: plain or relaxed', '<= 86 kB', `${engines.map((kB) => kB.toFixed(1)).join(', ')} kB`);
+    return Math.max(...first) <= 60 && Math.max(...engines) <= 86;
 }
 
 const reason = whyNot();
