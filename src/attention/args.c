@@ -5,6 +5,7 @@
 
 #include "attention/pattern.h"
 #include "attention/structs.h"
+#include "kernels/kernels.h"
 
 #include <inttypes.h>
 
@@ -245,7 +246,11 @@ static attn_status check_args(const attn_args *args, bool need_data, attn_args *
 }
 
 attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error *err) {
-    return check_args(args, true, full, err);
+    ATTN_TRY(check_args(args, true, full, err));
+    if (ATTNI_JOIN_GROUPS || attni_max(full->q.shape[2], full->k.shape[2]) <= ATTNI_GROUP_KEYS)
+        return ATTN_OK;
+    return attni_fail(err, ATTN_E_VALUE, "q, k: this build computes at most %d rows",
+                      ATTNI_GROUP_KEYS);
 }
 
 /* Plans ask for data only to see whether a tensor is there, so any address will do. */

@@ -7,14 +7,12 @@
 
 /* ------------------------------------------------------------------------- scratch */
 
-enum { GROUP_KEYS = ATTNI_GROUP_TILES * ATTNI_KEY_TILE };
-
 static bool lay_out(const attni_plan *plan, int64_t keys, attni_layout *l) {
     const attn_args *a = plan->args;
     const size_t real = plan->real_size,
                  lanes = (size_t)(plan->kernels->vl * plan->kernels->max_vecs);
     const size_t d_k = (size_t)a->q.shape[3], d_v = (size_t)a->v.shape[3];
-    const bool bias = a->bias.data != NULL, groups = ATTNI_JOIN_GROUPS && keys > GROUP_KEYS;
+    const bool bias = a->bias.data != NULL, groups = ATTNI_JOIN_GROUPS && keys > ATTNI_GROUP_KEYS;
     attni_counter panel = {.used = attni_panel_size()}, c = {0};
     l->q_t = attni_reserve(&panel, d_k, lanes, real);
     l->o_t = attni_reserve(&panel, d_v, lanes, real);
@@ -128,8 +126,6 @@ attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *pl
         return attni_fail(err, ATTN_E_OVERFLOW,
                           "q: batch times heads times rows is more than 2^63");
     }
-    if (!ATTNI_JOIN_GROUPS && attni_max(rows, keys) > GROUP_KEYS)
-        return attni_fail(err, ATTN_E_VALUE, "q, k: this build takes at most %d rows", GROUP_KEYS);
     choose_blocks(plan, rows, threads);
     if (full->saved) plan->saved = attni_plan_saved(plan);
     plan->worth_waking = is_worth_waking(plan, rows, keys);

@@ -141,7 +141,7 @@ static void save_weights(const task_state *s, const panel *p, int64_t first) {
 }
 
 static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool prefetch) {
-    const int64_t group = t->first / (ATTNI_GROUP_TILES * ATTNI_KEY_TILE);
+    const int64_t group = t->first / ATTNI_GROUP_KEYS;
     if (ATTNI_JOIN_GROUPS && p->visited && group != p->group) fold_group(s, p);
     p->group = group;
     const attni_meeting meeting = {.plan = s->plan,

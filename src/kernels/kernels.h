@@ -21,6 +21,7 @@
 /* Tiles per group: the tiles of a group merge plainly, groups by compensated sums (fold.h). Counted
  * from key 0 and part of the definition of the result bits, as tiles are. */
 #define ATTNI_GROUP_TILES 8
+#define ATTNI_GROUP_KEYS  (ATTNI_GROUP_TILES * ATTNI_KEY_TILE)
 
 /* The page's engine never sees more keys than one group has and leaves out what joins groups: it
  * has to be small. */

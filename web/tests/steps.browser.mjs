@@ -94,7 +94,7 @@ export async function sentences_of_ones_own({ page, base, attn }) {
     await page.getByRole('alert').waitFor({ state: 'detached' });
     await steps(page).first().click();
     assert.equal(await matrix(page, 'x').locator('tbody tr').count(), 3);
-    await field.fill('word '.repeat(300));
+    await field.fill('word '.repeat(600));
     await page.getByRole('alert').waitFor();
     await field.fill('word '.repeat(200)); // too many cells for a table
     await page.getByRole('alert').waitFor({ state: 'detached' });
