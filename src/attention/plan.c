@@ -12,7 +12,7 @@ static bool lay_out(const attni_plan *plan, int64_t keys, attni_layout *l) {
     const size_t real = plan->real_size,
                  lanes = (size_t)(plan->kernels->vl * plan->kernels->max_vecs);
     const size_t d_k = (size_t)a->q.shape[3], d_v = (size_t)a->v.shape[3];
-    const bool bias = a->bias.data != NULL, groups = ATTNI_JOIN_GROUPS && keys > ATTNI_GROUP_KEYS;
+    const bool bias = a->bias.data != NULL, groups = keys > ATTNI_GROUP_KEYS;
     attni_counter panel = {.used = attni_panel_size()}, c = {0};
     l->q_t = attni_reserve(&panel, d_k, lanes, real);
     l->o_t = attni_reserve(&panel, d_v, lanes, real);
