@@ -27,17 +27,18 @@ static double row_dot(attn_dtype dtype, const void *a, const void *b, int64_t n)
 
 void attni_back_panel_read(const attni_back_task *s, attni_back_panel *p) {
     const attn_results *r = s->job->results;
-    for (int x = 0; x < p->rows.n; x++) {
-        const void *lse = attni_lane_row(&p->rows, x, &r->lse);
+    for (int x = 0; x < p->base.rows.n; x++) {
+        const void *lse = attni_lane_row(&p->base.rows, x, &r->lse);
         p->lse[x] = attni_load_real(lse, (size_t)attni_dtype_size(r->lse.dtype), 0);
-        p->blind[x] = p->lse[x] == -HUGE_VAL || p->rows.i[x] >= s->seq.n_q;
-        p->dot[x] = p->blind[x] ? 0
-                                : row_dot(r->dout.dtype, attni_lane_row(&p->rows, x, &r->dout),
-                                          attni_lane_row(&p->rows, x, &r->out), r->out.shape[3]);
+        p->blind[x] = p->lse[x] == -HUGE_VAL || p->base.rows.i[x] >= s->seq.n_q;
+        p->dot[x] = p->blind[x]
+                        ? 0
+                        : row_dot(r->dout.dtype, attni_lane_row(&p->base.rows, x, &r->dout),
+                                  attni_lane_row(&p->base.rows, x, &r->out), r->out.shape[3]);
     }
 }
 
-static bool is_used(const attni_back_panel *p, int x) { return x < p->rows.n && !p->blind[x]; }
+static bool is_used(const attni_back_panel *p, int x) { return x < p->base.rows.n && !p->blind[x]; }
 
 /* inverse = 2^(from - log-sum-exp), 0 in lanes that see nothing. from (lanes) is in base 2. */
 static void fill_inverse(const attni_back_task *s, attni_back_panel *p, const void *from) {
@@ -72,7 +73,7 @@ const void *attni_back_panel_stored(const attni_back_task *s, attni_back_panel *
     if (saved->bytes == 0 || s->scores_mask) return NULL;
     const char *head = (const char *)f->args->saved + (size_t)s->head * saved->head_bytes;
     const size_t row = (size_t)saved->row * f->real_size,
-                 column = (size_t)p->first_row * f->real_size;
+                 column = (size_t)p->base.first_row * f->real_size;
     fill_inverse(s, p, head + saved->maxima + (size_t)(first / ATTNI_KEY_TILE) * row + column);
     return head + (size_t)first * row + column;
 }
@@ -82,12 +83,10 @@ static void begin_panel(const attni_back_task *s, attni_back_panel *p, int64_t f
     const attni_plan *f = &s->plan->forward;
     const attni_backward_layout *l = &s->plan->layout;
     const size_t lane_bytes = (size_t)(f->kernels->vl * f->kernels->max_vecs) * f->real_size;
-    p->vecs = attni_panel_vecs(f->kernels, left);
-    p->first_row = first;
     p->column = column;
     p->started = p->folded = false;
     p->next = 0;
-    p->q_t = (char *)p + l->q_t;
+    p->base.q_t = (char *)p + l->q_t;
     p->do_t = (char *)p + l->do_t;
     p->dq_t = (char *)p + l->dq_t;
     p->dq_total = (char *)p + l->dq_total;
@@ -95,8 +94,7 @@ static void begin_panel(const attni_back_task *s, attni_back_panel *p, int64_t f
     p->whole = (char *)p + l->stats;
     p->inverse = (char *)p->whole + lane_bytes;
     p->delta = (char *)p->inverse + lane_bytes;
-    attni_rows_begin_group(&p->rows, f, &s->seq, s->kv_head, first,
-                           (int)attni_min(left, attni_back_lanes(s, p)));
+    attni_panel_begin(&p->base, f, &s->seq, s->kv_head, first, left);
 }
 
 void attni_back_panel_rows(const attni_back_task *s, const attni_back_panel *p,
@@ -105,9 +103,9 @@ void attni_back_panel_rows(const attni_back_task *s, const attni_back_panel *p,
     const attni_plan *f = &s->plan->forward;
     const int max_lanes = f->kernels->vl * f->kernels->max_vecs;
     void *zeros = scratch.rows + (size_t)max_lanes * scratch.row_size * f->real_size;
-    attni_lane_reals(f, &p->rows, t, &scratch, from);
+    attni_lane_reals(f, &p->base.rows, t, &scratch, from);
     for (int x = 0; x < attni_back_lanes(s, p); x++) {
-        if (x >= p->rows.n || p->blind[x]) from[x] = zeros;
+        if (x >= p->base.rows.n || p->blind[x]) from[x] = zeros;
     }
 }
 
@@ -120,7 +118,7 @@ static void copy_rows(const attni_back_task *s, const attni_back_panel *p, void 
     for (int64_t c = 0; c < d;) {
         const int64_t lanes = attni_column_vecs(f->kernels, d - c) * f->kernels->vl;
         const size_t n = (size_t)attni_min(lanes, d - c) * real, width = (size_t)lanes * real;
-        for (int x = 0; x < p->rows.n; x++) {
+        for (int x = 0; x < p->base.rows.n; x++) {
             char *row = to + (size_t)(p->column + x) * width;
             memcpy(row, (const char *)from[x] + (size_t)c * real, n);
             if (n < width) memset(row + n, 0, width - n);
@@ -138,11 +136,11 @@ void attni_back_panel_pack(const attni_back_task *s, attni_back_panel *p) {
     void *from[ATTNI_MAX_LANES];
     fill_stats(s, p);
     attni_back_panel_rows(s, p, &a->q, from);
-    f->kernels->pack_queries(p->vecs, a->q.shape[3], (const void *const *)from, f->query_factor,
-                             p->q_t);
+    f->kernels->pack_queries(p->base.vecs, a->q.shape[3], (const void *const *)from,
+                             f->query_factor, p->base.q_t);
     if (plan->want_dk) copy_rows(s, p, from, a->q.shape[3], s->scratch + plan->layout.q_rows);
     attni_back_panel_rows(s, p, dout, from);
-    f->kernels->pack_queries(p->vecs, a->v.shape[3], (const void *const *)from, 1, p->do_t);
+    f->kernels->pack_queries(p->base.vecs, a->v.shape[3], (const void *const *)from, 1, p->do_t);
     if (plan->want_dv) copy_rows(s, p, from, a->v.shape[3], s->scratch + plan->layout.do_rows);
 }
 
@@ -198,7 +196,7 @@ bool attni_back_keys_are_modest(const attni_back_task *s) {
 
 bool attni_back_panel_is_modest(const attni_back_task *s, const attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
-    return are_modest(f->real_size == sizeof(double) ? ATTN_F64 : ATTN_F32, p->q_t,
+    return are_modest(f->real_size == sizeof(double) ? ATTN_F64 : ATTN_F32, p->base.q_t,
                       f->args->q.shape[3] * attni_back_lanes(s, p));
 }
 
@@ -232,9 +230,9 @@ bool attni_back_block_begin(attni_back_task *s, int64_t first, int64_t *lo, int6
     for (int column = 0; column < s->n_rows;) {
         attni_back_panel *p = attni_back_panel_at(s, s->n_panels++);
         begin_panel(s, p, first + column, s->n_rows - column, column);
-        column += p->rows.n;
-        *lo = attni_min(*lo, p->rows.any_lo);
-        *hi = attni_max(*hi, p->rows.any_hi);
+        column += p->base.rows.n;
+        *lo = attni_min(*lo, p->base.rows.any_lo);
+        *hi = attni_max(*hi, p->base.rows.any_hi);
     }
     *lo = attni_max(*lo, s->lo);
     *hi = attni_min(*hi, s->hi);

@@ -7,15 +7,14 @@
 #include "attention/backward_tasks.h"
 #include "attention/panel.h"
 
-/* A panel of the block in work. The arrays are of the real type and follow it in the scratch. */
+/* A panel of the current block. The arrays are of the real type and follow it in the scratch. */
 typedef struct attni_back_panel {
-    attni_rows rows;
-    int64_t first_row; /* of all rows of the group */
-    int vecs, column;  /* its first lane is this column of the block */
-    bool started;      /* dq_t holds something of the current group of tiles */
-    bool folded;       /* dq_total holds earlier groups */
-    int64_t next;      /* tile of ATTNI_KEY_TILE keys before which it sees nothing */
-    void *q_t, *do_t, *dq_t, *dq_total, *dq_lost;
+    attni_panel base;
+    int column;   /* of the block: its first lane */
+    bool started; /* dq_t holds something of the current group of tiles */
+    bool folded;  /* dq_total holds earlier groups */
+    int64_t next; /* tile of ATTNI_KEY_TILE keys before which it sees nothing */
+    void *do_t, *dq_t, *dq_total, *dq_lost;
     void *whole, *inverse, *delta;                     /* (lanes) */
     double lse[ATTNI_MAX_LANES], dot[ATTNI_MAX_LANES]; /* dot = dout . out */
     bool blind[ATTNI_MAX_LANES]; /* the row sees nothing: what it holds does not matter */
@@ -66,7 +65,7 @@ static inline attni_row_scratch attni_back_row_scratch(const attni_back_task *s)
 }
 
 static inline int attni_back_lanes(const attni_back_task *s, const attni_back_panel *p) {
-    return p->vecs * s->plan->forward.kernels->vl;
+    return attni_panel_lanes(&s->plan->forward, &p->base);
 }
 
 /* Rows first .. of all rows of the group, as panels; returns whether some row may see a key of the

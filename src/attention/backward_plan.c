@@ -3,8 +3,8 @@
 #include "attention/backward_plan.h"
 
 #include "attention/backward_tasks.h"
-#include "attention/reserve.h"
 #include "attention/visible.h"
+#include "core/arena.h"
 
 /* ----------------------------------------------------------------------------- columns */
 
@@ -59,53 +59,54 @@ static bool lay_out_worker(attni_backward_plan *plan) {
     const size_t d_k = (size_t)a->q.shape[3], d_v = (size_t)a->v.shape[3];
     const size_t rows = ATTNI_BLOCK_ROWS, keys = ATTNI_BACKWARD_KEYS;
     const size_t range_keys = (size_t)plan->range_tiles * keys;
-    attni_counter panel = {.used = attni_backward_panel_size()}, c = {0};
-    l->q_t = attni_reserve(&panel, d_k, lanes, real);
-    l->do_t = attni_reserve(&panel, d_v, lanes, real);
-    l->dq_t = attni_reserve(&panel, plan->want_dq ? d_k : 0, lanes, real);
-    l->dq_total = attni_reserve(&panel, plan->want_dq ? d_k : 0, lanes, real);
-    l->dq_lost = attni_reserve(&panel, plan->want_dq ? d_k : 0, lanes, real);
-    l->stats = attni_reserve(&panel, 3, lanes, real);
+    attni_arena panel = {.used = attni_backward_panel_size()}, c = {0};
+    l->q_t = attni_arena_place(&panel, d_k, lanes, real);
+    l->do_t = attni_arena_place(&panel, d_v, lanes, real);
+    l->dq_t = attni_arena_place(&panel, plan->want_dq ? d_k : 0, lanes, real);
+    l->dq_total = attni_arena_place(&panel, plan->want_dq ? d_k : 0, lanes, real);
+    l->dq_lost = attni_arena_place(&panel, plan->want_dq ? d_k : 0, lanes, real);
+    l->stats = attni_arena_place(&panel, 3, lanes, real);
     l->panel_bytes = panel.used;
     /* A block of one-vector panels would have the most of them. */
-    l->panels = attni_reserve(&c, rows / (size_t)f->kernels->vl, panel.used, 1);
-    l->p = attni_reserve(&c, keys, rows, real);
-    l->ds = attni_reserve(&c, keys, rows, real);
-    l->q_rows = attni_reserve(&c, plan->want_dk ? rows : 0, (size_t)plan->columns_k, real);
-    l->do_rows = attni_reserve(&c, plan->want_dv ? rows : 0, (size_t)plan->columns_v, real);
-    l->dk = attni_reserve(&c, plan->want_dk && f->half ? range_keys : 0, d_k, real);
-    l->dv = attni_reserve(&c, plan->want_dv && f->half ? range_keys : 0, d_v, real);
+    l->panels = attni_arena_place(&c, rows / (size_t)f->kernels->vl, panel.used, 1);
+    l->p = attni_arena_place(&c, keys, rows, real);
+    l->ds = attni_arena_place(&c, keys, rows, real);
+    l->q_rows = attni_arena_place(&c, plan->want_dk ? rows : 0, (size_t)plan->columns_k, real);
+    l->do_rows = attni_arena_place(&c, plan->want_dv ? rows : 0, (size_t)plan->columns_v, real);
+    l->dk = attni_arena_place(&c, plan->want_dk && f->half ? range_keys : 0, d_k, real);
+    l->dv = attni_arena_place(&c, plan->want_dv && f->half ? range_keys : 0, d_v, real);
     const size_t dk_keys = plan->want_dk && plan->grouped ? range_keys : 0,
                  dv_keys = plan->want_dv && plan->grouped ? range_keys : 0;
-    l->dk_group = attni_reserve(&c, dk_keys, d_k, real);
-    l->dk_lost = attni_reserve(&c, dk_keys, d_k, real);
-    l->dv_group = attni_reserve(&c, dv_keys, d_v, real);
-    l->dv_lost = attni_reserve(&c, dv_keys, d_v, real);
-    l->view = attni_reserve(&c, 1, sizeof(attni_view), 1);
-    l->bias = attni_reserve(&c, a->bias.data ? ATTNI_KEY_TILE : 0, lanes, real);
-    l->dz = attni_reserve(&c, plan->want_dbias ? keys : 0, lanes, real);
-    l->keep = attni_reserve(&c, a->dropout > 0 ? keys : 0, lanes, real);
+    l->dk_group = attni_arena_place(&c, dk_keys, d_k, real);
+    l->dk_lost = attni_arena_place(&c, dk_keys, d_k, real);
+    l->dv_group = attni_arena_place(&c, dv_keys, d_v, real);
+    l->dv_lost = attni_arena_place(&c, dv_keys, d_v, real);
+    l->view = attni_arena_place(&c, 1, sizeof(attni_view), 1);
+    l->bias = attni_arena_place(&c, a->bias.data ? ATTNI_KEY_TILE : 0, lanes, real);
+    l->dz = attni_arena_place(&c, plan->want_dbias ? keys : 0, lanes, real);
+    l->keep = attni_arena_place(&c, a->dropout > 0 ? keys : 0, lanes, real);
     l->row_size = (size_t)attni_max(ATTNI_KEY_TILE, attni_max(a->q.shape[3], a->v.shape[3]));
-    l->rows = attni_reserve(&c, lanes + 1, l->row_size, real);
-    l->k = attni_reserve(&c, f->half ? keys : 0, d_k, real);
-    l->v = attni_reserve(&c, f->half ? keys : 0, d_v, real);
+    l->rows = attni_arena_place(&c, lanes + 1, l->row_size, real);
+    l->k = attni_arena_place(&c, f->half ? keys : 0, d_k, real);
+    l->v = attni_arena_place(&c, f->half ? keys : 0, d_v, real);
     l->bytes = c.used;
     return !panel.overflow && !c.overflow;
 }
 
 static bool lay_out_shared(attni_backward_plan *plan, const attn_gradients *g) {
     const attn_args *a = plan->forward.args;
-    attni_counter c = {0};
+    attni_arena c = {0};
     plan->progress =
-        attni_reserve(&c, (size_t)plan->heads, (size_t)plan->ranges, sizeof(attni_progress));
-    plan->sink_sums = attni_reserve(&c, g->dsinks ? (size_t)attni_sequence_count(a) : 0,
-                                    (size_t)a->q.shape[1], sizeof(double));
-    plan->scale_sums = attni_reserve(&c, g->dscale ? (size_t)plan->heads : 0, 1, sizeof(double));
+        attni_arena_place(&c, (size_t)plan->heads, (size_t)plan->ranges, sizeof(attni_progress));
+    plan->sink_sums = attni_arena_place(&c, g->dsinks ? (size_t)attni_sequence_count(a) : 0,
+                                        (size_t)a->q.shape[1], sizeof(double));
+    plan->scale_sums =
+        attni_arena_place(&c, g->dscale ? (size_t)plan->heads : 0, 1, sizeof(double));
     const size_t rows = (size_t)(a->q.shape[0] * a->q.shape[1] * a->q.shape[2]); /* checked */
-    plan->dq_sums = attni_reserve(&c, plan->own_sums ? rows : 0, (size_t)a->q.shape[3],
-                                  plan->forward.real_size);
-    plan->dq_lost = attni_reserve(&c, plan->want_dq && plan->ranges > 1 ? rows : 0,
-                                  (size_t)a->q.shape[3], plan->forward.real_size);
+    plan->dq_sums = attni_arena_place(&c, plan->own_sums ? rows : 0, (size_t)a->q.shape[3],
+                                      plan->forward.real_size);
+    plan->dq_lost = attni_arena_place(&c, plan->want_dq && plan->ranges > 1 ? rows : 0,
+                                      (size_t)a->q.shape[3], plan->forward.real_size);
     plan->shared_bytes = c.used;
     return !c.overflow;
 }

@@ -26,8 +26,8 @@ static void add_dbias(const attni_back_task *s, const attni_back_panel *p, int64
     const attn_tensor *dbias = &s->job->gradients->dbias;
     const attni_plan *f = &s->plan->forward;
     const int lanes = attni_back_lanes(s, p);
-    for (int x = 0; x < p->rows.n; x++) {
-        void *row = attni_row_at(dbias, s->seq.index, p->rows.head[x], p->rows.i[x]);
+    for (int x = 0; x < p->base.rows.n; x++) {
+        void *row = attni_row_at(dbias, s->seq.index, p->base.rows.head[x], p->base.rows.i[x]);
         int64_t at = x;
         for (int32_t g = 0; g < s->view->n_segments; g++) {
             const int64_t key = first + s->view->segments[g].key;
@@ -91,13 +91,14 @@ static void hide_rest(const attni_back_task *s, const attni_back_panel *p, const
 /* Lanes whose row sees keys of this tile only, by its range: pattern and mask may hide more. A
  * sink has a part in a row that no key shows, so such rows keep dout . out. */
 static uint64_t short_rows(const attni_back_task *s, const attni_back_panel *p, int64_t first) {
-    const attni_rows *rows = &p->rows;
+    const attni_rows *rows = &p->base.rows;
     uint64_t lanes = 0;
     /* Most panels have none: what all rows see reaches beyond the tile. */
     if (rows->all_lo < first || rows->all_hi > first + ATTNI_BACKWARD_KEYS) return 0;
     if (s->plan->forward.args->sinks) return 0;
-    for (int x = 0; x < p->rows.n; x++) {
-        const bool inside = p->rows.lo[x] >= first && p->rows.hi[x] <= first + ATTNI_BACKWARD_KEYS;
+    for (int x = 0; x < p->base.rows.n; x++) {
+        const bool inside =
+            p->base.rows.lo[x] >= first && p->base.rows.hi[x] <= first + ATTNI_BACKWARD_KEYS;
         lanes |= (uint64_t)(inside && !p->blind[x]) << x;
     }
     return lanes;
@@ -109,15 +110,15 @@ static void visit_tile(const attni_back_task *s, attni_back_panel *p, const attn
     const attni_backward_layout *l = &plan->layout;
     const size_t column = (size_t)p->column * f->real_size;
     const attni_meeting meeting = {.plan = f,
-                                   .rows = &p->rows,
-                                   .vecs = p->vecs,
+                                   .rows = &p->base.rows,
+                                   .vecs = p->base.vecs,
                                    .first = t->first,
                                    .view = s->view,
                                    .scratch = attni_back_row_scratch(s)};
     attni_changes changes;
     attni_changes_begin(&changes, &meeting);
     attni_backward_visit visit = {
-        .visit = {.first = !p->started, .prefetch = !f->half && p->column == 0, .q_t = p->q_t},
+        .visit = {.first = !p->started, .prefetch = !f->half && p->column == 0, .q_t = p->base.q_t},
         .do_t = p->do_t,
         .whole = p->whole,
         .inverse = p->inverse,
@@ -193,7 +194,7 @@ static void add_keys(const attni_back_task *s, int64_t first, int64_t n, const k
             const pair_block block = {.key = key,
                                       .n = end - key,
                                       .row = attni_back_panel_at(s, seen->first[key])->column,
-                                      .end = last->column + last->rows.n};
+                                      .end = last->column + last->base.rows.n};
             if (s->plan->want_dv) add_product(s, &s->dv, first, l->p, l->do_rows, &block);
             if (s->plan->want_dk) add_product(s, &s->dk, first, l->ds, l->q_rows, &block);
         }
@@ -204,9 +205,10 @@ static void add_keys(const attni_back_task *s, int64_t first, int64_t n, const k
 /* Does the panel see a key of the tile? Fills the view. */
 static bool sees_tile(const attni_back_task *s, attni_back_panel *p, int64_t first) {
     const int64_t tile = first / ATTNI_KEY_TILE;
-    if (tile >= p->next) p->next = attni_rows_next_tile(&p->rows, tile);
+    if (tile >= p->next) p->next = attni_rows_next_tile(&p->base.rows, tile);
     return tile >= p->next &&
-           attni_rows_view(&p->rows, first, attni_min(s->hi - first, ATTNI_BACKWARD_KEYS), s->view);
+           attni_rows_view(&p->base.rows, first, attni_min(s->hi - first, ATTNI_BACKWARD_KEYS),
+                           s->view);
 }
 
 static void meet_tile(const attni_back_task *s, const attni_key_source *from, int64_t first,
@@ -241,14 +243,14 @@ static void unpack_panel(const attni_back_task *s, const attni_back_panel *p, co
     const attni_row_scratch scratch = attni_back_row_scratch(s);
     void *rows[ATTNI_MAX_LANES];
     double factors[ATTNI_MAX_LANES] = {0}; /* of the real type */
-    attni_lane_rows(&p->rows, to, rows);
+    attni_lane_rows(&p->base.rows, to, rows);
     for (int x = 0; x < attni_back_lanes(s, p); x++) {
         attni_store_real(factors, f->real_size, x, factor);
         if (narrow) rows[x] = scratch.rows + (size_t)x * scratch.row_size * f->real_size;
     }
-    f->kernels->unpack_rows(p->vecs, p->rows.n, to->shape[3], panel, factors, rows);
-    for (int x = 0; narrow && x < p->rows.n; x++)
-        f->kernels->narrow(to->shape[3], to->dtype, rows[x], attni_lane_row(&p->rows, x, to));
+    f->kernels->unpack_rows(p->base.vecs, p->base.rows.n, to->shape[3], panel, factors, rows);
+    for (int x = 0; narrow && x < p->base.rows.n; x++)
+        f->kernels->narrow(to->shape[3], to->dtype, rows[x], attni_lane_row(&p->base.rows, x, to));
 }
 
 /* To the result after the last range, else to where the next range finds it. */
@@ -267,9 +269,9 @@ static void load_panel(const attni_back_task *s, const attni_back_panel *p, cons
                        void *panel) {
     const attni_plan *f = &s->plan->forward;
     void *rows[ATTNI_MAX_LANES];
-    attni_lane_rows(&p->rows, from, rows);
-    for (int x = p->rows.n; x < attni_back_lanes(s, p); x++) rows[x] = rows[0];
-    f->kernels->pack_queries(p->vecs, from->shape[3], (const void *const *)rows, 1, panel);
+    attni_lane_rows(&p->base.rows, from, rows);
+    for (int x = p->base.rows.n; x < attni_back_lanes(s, p); x++) rows[x] = rows[0];
+    f->kernels->pack_queries(p->base.vecs, from->shape[3], (const void *const *)rows, 1, panel);
 }
 
 /* What the ranges before this one have left. */
@@ -286,7 +288,7 @@ static void add_dscale(const attni_back_task *s, const attni_back_panel *p) {
     double *sum = (double *)(s->job->workspace + s->plan->scale_sums) + s->head;
     void *q[ATTNI_MAX_LANES];
     attni_back_panel_rows(s, p, &f->args->q, q);
-    for (int x = 0; x < p->rows.n; x++) {
+    for (int x = 0; x < p->base.rows.n; x++) {
         double dot = 0;
         for (int64_t c = 0; c < f->args->q.shape[3]; c++) {
             const double dq =
@@ -335,12 +337,12 @@ static void add_dsinks(const attni_back_task *s, const attni_back_panel *p) {
     double *sums =
         (double *)(s->job->workspace + s->plan->sink_sums) + s->seq.index * a->q.shape[1];
     double weight[ATTNI_MAX_LANES] = {0};
-    for (int x = 0; x < p->rows.n; x++) {
-        if (!p->blind[x]) weight[x] = (a->sinks[p->rows.head[x]] - p->lse[x]) * ATTNI_LOG2E;
+    for (int x = 0; x < p->base.rows.n; x++) {
+        if (!p->blind[x]) weight[x] = (a->sinks[p->base.rows.head[x]] - p->lse[x]) * ATTNI_LOG2E;
     }
     s->plan->double_kernels->exp2(ATTNI_MAX_LANES, weight, weight);
-    for (int x = 0; x < p->rows.n; x++) {
-        if (!p->blind[x]) sums[p->rows.head[x]] -= weight[x] * p->dot[x];
+    for (int x = 0; x < p->base.rows.n; x++) {
+        if (!p->blind[x]) sums[p->base.rows.head[x]] -= weight[x] * p->dot[x];
     }
 }
 

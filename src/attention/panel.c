@@ -8,13 +8,17 @@
 
 /* -------------------------------------------------------------------------------- rows */
 
-void attni_rows_begin_group(attni_rows *rows, const attni_plan *plan, const attni_sequence *seq,
-                            int64_t kv_head, int64_t first, int n) {
+/* Rows of a group count head after head: row r is query r % seq->rows of head r / seq->rows. */
+void attni_panel_begin(attni_panel *panel, const attni_plan *plan, const attni_sequence *seq,
+                       int64_t kv_head, int64_t first, int64_t left) {
+    attni_rows *rows = &panel->rows;
+    panel->vecs = attni_panel_vecs(plan->kernels, left);
+    panel->first_row = first;
     rows->args = plan->args;
     rows->seq = seq;
-    rows->n = n;
+    rows->n = (int)attni_min(left, attni_panel_lanes(plan, panel));
     int64_t head = kv_head * plan->group + first / seq->rows, i = first % seq->rows;
-    for (int x = 0; x < n; x++) {
+    for (int x = 0; x < rows->n; x++) {
         rows->head[x] = head;
         rows->i[x] = i;
         if (++i == seq->rows) {

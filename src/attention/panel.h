@@ -8,17 +8,28 @@
 #include "attention/plan.h"
 #include "attention/visible.h"
 
+/* A panel of queries: what forward and backward both know of it. */
+typedef struct attni_panel {
+    attni_rows rows;
+    int vecs;
+    int64_t first_row; /* of all rows of the group of heads that share the key/value head */
+    void *q_t;         /* (d_k, lanes) packed queries */
+} attni_panel;
+
+/* The panel of the next rows, when `left` rows of the group are left from row `first` on. */
+void attni_panel_begin(attni_panel *panel, const attni_plan *plan, const attni_sequence *seq,
+                       int64_t kv_head, int64_t first, int64_t left);
+
+static inline int attni_panel_lanes(const attni_plan *plan, const attni_panel *panel) {
+    return panel->vecs * plan->kernels->vl;
+}
+
 /* Room for rows that are not reals in memory yet, and for the bias of a visit. */
 typedef struct attni_row_scratch {
     char *rows;      /* (lanes, row_size) reals */
     size_t row_size; /* at least d_k, d_v and ATTNI_KEY_TILE */
     char *bias;      /* (ATTNI_KEY_TILE, lanes) reals, if there is a bias */
 } attni_row_scratch;
-
-/* Lanes first .. first + n - 1 of all rows of a key/value head: head after head of its group, row r
- * is query r % seq->rows of head r / seq->rows. */
-void attni_rows_begin_group(attni_rows *rows, const attni_plan *plan, const attni_sequence *seq,
-                            int64_t kv_head, int64_t first, int n);
 
 /* Row x of the panel in a tensor shaped like q or out. */
 static inline void *attni_lane_row(const attni_rows *rows, int x, const attn_tensor *t) {

@@ -2,8 +2,8 @@
 /* plan.c - see plan.h. */
 #include "attention/plan.h"
 
-#include "attention/reserve.h"
 #include "attention/tasks.h"
+#include "core/arena.h"
 
 /* ------------------------------------------------------------------------- scratch */
 
@@ -13,25 +13,25 @@ static bool lay_out(const attni_plan *plan, int64_t keys, attni_layout *l) {
                  lanes = (size_t)(plan->kernels->vl * plan->kernels->max_vecs);
     const size_t d_k = (size_t)a->q.shape[3], d_v = (size_t)a->v.shape[3];
     const bool bias = a->bias.data != NULL, groups = keys > ATTNI_GROUP_KEYS;
-    attni_counter panel = {.used = attni_panel_size()}, c = {0};
-    l->q_t = attni_reserve(&panel, d_k, lanes, real);
-    l->o_t = attni_reserve(&panel, d_v, lanes, real);
-    l->stats = attni_reserve(&panel, 3, lanes, real);
-    l->total = attni_reserve(&panel, groups ? d_v : 0, lanes, real);
-    l->lost = attni_reserve(&panel, groups ? d_v : 0, lanes, real);
-    l->total_stats = attni_reserve(&panel, groups ? 3 : 0, lanes, real);
+    attni_arena panel = {.used = attni_panel_size()}, c = {0};
+    l->q_t = attni_arena_place(&panel, d_k, lanes, real);
+    l->o_t = attni_arena_place(&panel, d_v, lanes, real);
+    l->stats = attni_arena_place(&panel, 3, lanes, real);
+    l->total = attni_arena_place(&panel, groups ? d_v : 0, lanes, real);
+    l->lost = attni_arena_place(&panel, groups ? d_v : 0, lanes, real);
+    l->total_stats = attni_arena_place(&panel, groups ? 3 : 0, lanes, real);
     l->panel_bytes = panel.used;
-    l->panels = attni_reserve(&c, (size_t)plan->block_panels, panel.used, 1);
-    l->view = attni_reserve(&c, 1, sizeof(attni_view), 1);
-    l->scores = attni_reserve(&c, ATTNI_KEY_TILE, lanes, real);
-    l->bias = attni_reserve(&c, bias ? ATTNI_KEY_TILE : 0, lanes, real);
+    l->panels = attni_arena_place(&c, (size_t)plan->block_panels, panel.used, 1);
+    l->view = attni_arena_place(&c, 1, sizeof(attni_view), 1);
+    l->scores = attni_arena_place(&c, ATTNI_KEY_TILE, lanes, real);
+    l->bias = attni_arena_place(&c, bias ? ATTNI_KEY_TILE : 0, lanes, real);
     l->row_size = (size_t)attni_max(ATTNI_KEY_TILE, attni_max(a->q.shape[3], a->v.shape[3]));
-    l->rows = attni_reserve(&c, plan->half || bias ? lanes : 0, l->row_size, real);
-    l->k = attni_reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_k, real);
-    l->v = attni_reserve(&c, plan->half ? ATTNI_KEY_TILE : 0, d_v, real);
-    l->strip = attni_reserve(&c, ATTNI_KEY_TILE, ATTNI_STRIP, real);
-    l->spoilt = attni_reserve(&c, ATTNI_STRIP, lanes, real);
-    l->seen = attni_reserve(&c, ATTNI_KEY_TILE, sizeof(uint64_t), 1);
+    l->rows = attni_arena_place(&c, plan->half || bias ? lanes : 0, l->row_size, real);
+    l->k = attni_arena_place(&c, plan->half ? ATTNI_KEY_TILE : 0, d_k, real);
+    l->v = attni_arena_place(&c, plan->half ? ATTNI_KEY_TILE : 0, d_v, real);
+    l->strip = attni_arena_place(&c, ATTNI_KEY_TILE, ATTNI_STRIP, real);
+    l->spoilt = attni_arena_place(&c, ATTNI_STRIP, lanes, real);
+    l->seen = attni_arena_place(&c, ATTNI_KEY_TILE, sizeof(uint64_t), 1);
     l->bytes = c.used;
     return !panel.overflow && !c.overflow;
 }
@@ -89,15 +89,15 @@ static bool is_plain(const attn_args *a) {
 attni_saved attni_plan_saved(const attni_plan *plan) {
     const attn_args *a = plan->args;
     const int64_t rows = plan->group * a->q.shape[2], keys = a->k.shape[2];
-    attni_counter head = {0}, all = {0};
+    attni_arena head = {0}, all = {0};
     attni_saved saved = {.row = attni_ceil_div(rows, ATTNI_BLOCK_ROWS) * ATTNI_BLOCK_ROWS};
     if (!is_plain(a) || plan->half || keys > saved_keys_most) return saved;
     const size_t row = (size_t)saved.row;
-    attni_reserve(&head, (size_t)keys, row, plan->real_size);
-    saved.maxima =
-        attni_reserve(&head, (size_t)attni_ceil_div(keys, ATTNI_KEY_TILE), row, plan->real_size);
+    attni_arena_place(&head, (size_t)keys, row, plan->real_size);
+    saved.maxima = attni_arena_place(&head, (size_t)attni_ceil_div(keys, ATTNI_KEY_TILE), row,
+                                     plan->real_size);
     saved.head_bytes = head.used;
-    attni_reserve(&all, (size_t)(attni_sequence_count(a) * a->k.shape[1]), head.used, 1);
+    attni_arena_place(&all, (size_t)(attni_sequence_count(a) * a->k.shape[1]), head.used, 1);
     saved.bytes = head.overflow || all.overflow ? 0 : all.used;
     return saved;
 }

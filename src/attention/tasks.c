@@ -10,15 +10,12 @@
 
 #include <float.h>
 
-/* A panel in work. The arrays are of the real type and follow it in the scratch. */
+/* The current panel. The arrays are of the real type and follow it in the scratch. */
 typedef struct panel {
-    attni_rows rows;
-    int vecs;
+    attni_panel base;
     bool visited;                     /* has seen a key of the current group of tiles */
     bool folded;                      /* has seen keys of earlier groups: they are in total */
     int64_t group;                    /* of tiles, that o_t and stats are about */
-    int64_t first_row;                /* of all rows of the group */
-    void *q_t;                        /* (d_k, lanes) */
     void *o_t;                        /* (d_v, lanes) */
     void *stats;                      /* (3, lanes) */
     void *total, *lost, *total_stats; /* (d_v, lanes), (d_v, lanes), (3, lanes) */
@@ -50,17 +47,19 @@ static attni_row_scratch row_scratch(const task_state *s) {
 
 /* -------------------------------------------------------------------------- panels */
 
-static int lanes_of(const task_state *s, const panel *p) { return p->vecs * s->plan->kernels->vl; }
+static int lanes_of(const task_state *s, const panel *p) {
+    return attni_panel_lanes(s->plan, &p->base);
+}
 
 static void pack_panel(const task_state *s, panel *p) {
     const attni_plan *plan = s->plan;
     const attn_tensor *q = &plan->args->q;
     const attni_row_scratch scratch = row_scratch(s);
     void *from[ATTNI_MAX_LANES];
-    attni_lane_reals(plan, &p->rows, q, &scratch, from);
-    for (int x = p->rows.n; x < lanes_of(s, p); x++) from[x] = from[0]; /* not used */
-    plan->kernels->pack_queries(p->vecs, q->shape[3], (const void *const *)from, plan->query_factor,
-                                p->q_t);
+    attni_lane_reals(plan, &p->base.rows, q, &scratch, from);
+    for (int x = p->base.rows.n; x < lanes_of(s, p); x++) from[x] = from[0]; /* not used */
+    plan->kernels->pack_queries(p->base.vecs, q->shape[3], (const void *const *)from,
+                                plan->query_factor, p->base.q_t);
 }
 
 /* No key has been seen. */
@@ -77,12 +76,9 @@ static void begin_sums(const task_state *s, panel *p) {
 static void begin_panel(const task_state *s, panel *p, const attni_sequence *seq, int64_t first,
                         int64_t left) {
     const attni_plan *plan = s->plan;
-    p->vecs = attni_panel_vecs(plan->kernels, left);
-    p->first_row = first;
-    p->q_t = (char *)p + plan->layout.q_t;
+    p->base.q_t = (char *)p + plan->layout.q_t;
     begin_sums(s, p);
-    attni_rows_begin_group(&p->rows, plan, seq, s->kv_head, first,
-                           (int)attni_min(left, lanes_of(s, p)));
+    attni_panel_begin(&p->base, plan, seq, s->kv_head, first, left);
     pack_panel(s, p);
 }
 
@@ -94,7 +90,7 @@ static void fold_group(const task_state *s, panel *p) {
     const size_t row = (size_t)lanes_of(s, p) * plan->real_size;
     const size_t d_v = (size_t)plan->args->v.shape[3];
     if (p->folded) {
-        plan->kernels->fold(&(attni_fold){.vecs = p->vecs,
+        plan->kernels->fold(&(attni_fold){.vecs = p->base.vecs,
                                           .d = (int64_t)d_v,
                                           .o_t = p->o_t,
                                           .stats = p->stats,
@@ -131,7 +127,7 @@ static void save_weights(const task_state *s, const panel *p, int64_t first) {
     const attni_plan *plan = s->plan;
     const size_t bytes = (size_t)lanes_of(s, p) * plan->real_size,
                  row = (size_t)plan->saved.row * plan->real_size,
-                 column = (size_t)p->first_row * plan->real_size;
+                 column = (size_t)p->base.first_row * plan->real_size;
     const char *from = s->scratch + plan->layout.scores;
     for (int32_t j = 0; j < s->view->n_keys; j++) {
         memcpy(s->saved + (size_t)(first + j) * row + column, from + (size_t)j * bytes, bytes);
@@ -145,8 +141,8 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool 
     if (ATTNI_JOIN_GROUPS && p->visited && group != p->group) fold_group(s, p);
     p->group = group;
     const attni_meeting meeting = {.plan = s->plan,
-                                   .rows = &p->rows,
-                                   .vecs = p->vecs,
+                                   .rows = &p->base.rows,
+                                   .vecs = p->base.vecs,
                                    .first = t->first,
                                    .view = s->view,
                                    .scratch = row_scratch(s)};
@@ -155,7 +151,7 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool 
     attni_visit visit = {.first = !p->visited,
                          .prefetch = prefetch,
                          .seen = s->seen,
-                         .q_t = p->q_t,
+                         .q_t = p->base.q_t,
                          .scores = s->scratch + s->plan->layout.scores,
                          .o_t = p->o_t,
                          .stats = p->stats};
@@ -168,7 +164,7 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool 
 static int64_t next_tile(const task_state *s, int64_t from) {
     int64_t nearest = INT64_MAX;
     for (int p = 0; p < s->n_panels && nearest > from; p++) {
-        nearest = attni_min(nearest, attni_rows_next_tile(&panel_at(s, p)->rows, from));
+        nearest = attni_min(nearest, attni_rows_next_tile(&panel_at(s, p)->base.rows, from));
     }
     return nearest;
 }
@@ -185,8 +181,8 @@ static attni_key_source key_source(const task_state *s, const attni_sequence *se
 static void meet_keys(const task_state *s, const attni_sequence *seq) {
     int64_t lo = INT64_MAX, hi = 0; /* keys that any panel of the block may see */
     for (int p = 0; p < s->n_panels; p++) {
-        lo = attni_min(lo, panel_at(s, p)->rows.any_lo);
-        hi = attni_max(hi, panel_at(s, p)->rows.any_hi);
+        lo = attni_min(lo, panel_at(s, p)->base.rows.any_lo);
+        hi = attni_max(hi, panel_at(s, p)->base.rows.any_hi);
     }
     const attni_key_source from = key_source(s, seq);
     for (int64_t n = next_tile(s, 0); n != INT64_MAX; n = next_tile(s, n + 1)) {
@@ -195,7 +191,8 @@ static void meet_keys(const task_state *s, const attni_sequence *seq) {
                                            attni_min(hi, first + ATTNI_KEY_TILE));
         bool prefetch = !s->plan->half && seq->n_k > ATTNI_KEY_TILE; /* else it is near already */
         for (int p = 0; p < s->n_panels; p++) {
-            if (!attni_rows_view(&panel_at(s, p)->rows, t.first, ATTNI_KEY_TILE, s->view)) continue;
+            if (!attni_rows_view(&panel_at(s, p)->base.rows, t.first, ATTNI_KEY_TILE, s->view))
+                continue;
             visit_tile(s, panel_at(s, p), &t, prefetch);
             prefetch = false;
         }
@@ -210,15 +207,15 @@ static double lse_of(const task_state *s, const panel *p, int x) {
     const double *sinks = s->plan->args->sinks;
     const int lanes = lanes_of(s, p);
     const double factor = attni_load_real(p->stats, real_size, 2 * lanes + x);
-    if (factor == 0) return sinks ? sinks[p->rows.head[x]] : -HUGE_VAL;
+    if (factor == 0) return sinks ? sinks[p->base.rows.head[x]] : -HUGE_VAL;
     return attni_one_nan(attni_lse(attni_load_real(p->stats, real_size, x),
                                    attni_load_real(p->stats, real_size, lanes + x)));
 }
 
 static void write_lse(const task_state *s, const panel *p, const attn_tensor *lse) {
     const size_t size = (size_t)attni_dtype_size(lse->dtype);
-    for (int x = 0; x < p->rows.n; x++)
-        attni_store_real(attni_lane_row(&p->rows, x, lse), size, 0, lse_of(s, p, x));
+    for (int x = 0; x < p->base.rows.n; x++)
+        attni_store_real(attni_lane_row(&p->base.rows, x, lse), size, 0, lse_of(s, p, x));
 }
 
 /* o_t and stats are complete: what o_t is to be multiplied with, (lanes). */
@@ -234,9 +231,9 @@ static const void *finish_stats(const task_state *s, panel *p) {
     }
     for (int x = 0; a->sinks && x < (int)lanes; x++) {
         attni_store_real(sinks, plan->real_size, x,
-                         x < p->rows.n ? a->sinks[p->rows.head[x]] * ATTNI_LOG2E : 0);
+                         x < p->base.rows.n ? a->sinks[p->base.rows.head[x]] * ATTNI_LOG2E : 0);
     }
-    plan->kernels->finish(p->vecs, a->sinks ? sinks : NULL, p->stats);
+    plan->kernels->finish(p->base.vecs, a->sinks ? sinks : NULL, p->stats);
     return (char *)p->stats + 2 * lanes * plan->real_size;
 }
 
@@ -247,13 +244,14 @@ static bool finish_panel(const task_state *s, panel *p, const attn_tensor *out,
     const int64_t d_v = plan->args->v.shape[3];
     const void *factors = finish_stats(s, p);
     void *to[ATTNI_MAX_LANES];
-    attni_lane_rows(&p->rows, out, to);
+    attni_lane_rows(&p->base.rows, out, to);
     const size_t row_bytes = plan->layout.row_size * plan->real_size;
-    for (int x = 0; plan->half && x < p->rows.n; x++)
+    for (int x = 0; plan->half && x < p->base.rows.n; x++)
         to[x] = s->scratch + plan->layout.rows + (size_t)x * row_bytes;
-    const bool finite = plan->kernels->unpack_rows(p->vecs, p->rows.n, d_v, p->o_t, factors, to);
-    for (int x = 0; plan->half && x < p->rows.n; x++) {
-        plan->kernels->narrow(d_v, out->dtype, to[x], attni_lane_row(&p->rows, x, out));
+    const bool finite =
+        plan->kernels->unpack_rows(p->base.vecs, p->base.rows.n, d_v, p->o_t, factors, to);
+    for (int x = 0; plan->half && x < p->base.rows.n; x++) {
+        plan->kernels->narrow(d_v, out->dtype, to[x], attni_lane_row(&p->base.rows, x, out));
     }
     if (lse) write_lse(s, p, lse);
     return finite;
@@ -278,8 +276,8 @@ typedef struct strip {
 static bool needs_repair(const task_state *s, const panel *p, const attn_tensor *out,
                          const strip *columns) {
     const void *factors = (char *)p->stats + 2 * (size_t)lanes_of(s, p) * s->plan->real_size;
-    for (int x = 0; x < p->rows.n; x++) {
-        const void *row = attni_lane_row(&p->rows, x, out);
+    for (int x = 0; x < p->base.rows.n; x++) {
+        const void *row = attni_lane_row(&p->base.rows, x, out);
         if (isnan(attni_load_real(factors, s->plan->real_size, x))) continue;
         for (int c = 0; c < columns->n; c++) {
             if (!isfinite(attni_load_as(out->dtype, row, columns->first + c))) return true;
@@ -321,7 +319,7 @@ static void add_spoilt(const task_state *s, const panel *p, const attni_tile *t,
             const int64_t key = segment.key + e / columns->n, c = e % columns->n;
             const double value =
                 attni_load_real(t->v, real, key * t->v_stride + columns->first + c);
-            for (int x = 0; !isfinite(value) && x < p->rows.n; x++) {
+            for (int x = 0; !isfinite(value) && x < p->base.rows.n; x++) {
                 if (!(s->seen[key] >> x & 1)) continue;
                 const int64_t at = c * lanes + x;
                 attni_store_real(sums, real, at, attni_load_real(sums, real, at) + value);
@@ -337,13 +335,13 @@ static void meet_keys_again(const task_state *s, panel *p, const attni_sequence 
     memset(s->scratch + s->plan->layout.spoilt, 0,
            ATTNI_STRIP * (size_t)lanes_of(s, p) * s->plan->real_size);
     begin_sums(s, p);
-    attni_rows_begin(&p->rows);
+    attni_rows_begin(&p->base.rows);
     int64_t n = 0;
-    while ((n = attni_rows_next_tile(&p->rows, n)) != INT64_MAX) {
+    while ((n = attni_rows_next_tile(&p->base.rows, n)) != INT64_MAX) {
         const int64_t first = n++ * ATTNI_KEY_TILE;
-        const attni_tile t = attni_tile_at(&from, first, attni_max(p->rows.any_lo, first),
-                                           attni_min(p->rows.any_hi, first + ATTNI_KEY_TILE));
-        if (!attni_rows_view(&p->rows, first, ATTNI_KEY_TILE, s->view)) continue;
+        const attni_tile t = attni_tile_at(&from, first, attni_max(p->base.rows.any_lo, first),
+                                           attni_min(p->base.rows.any_hi, first + ATTNI_KEY_TILE));
+        if (!attni_rows_view(&p->base.rows, first, ATTNI_KEY_TILE, s->view)) continue;
         const attni_tile shrunk = shrunk_tile(s, &t, columns);
         visit_tile(s, p, &shrunk, false);
         add_spoilt(s, p, &t, columns);
@@ -371,8 +369,8 @@ static void repair_strip(const task_state *s, panel *p, const attn_tensor *out,
     /* Stored as a half type, a sum that dropout has made too large is Inf and stays so. */
     const double most = out->dtype == ATTN_F16 ? 65504 : 0x1.fep127,
                  too_large = s->plan->half && s->plan->args->dropout > 0 ? 0.999 * most : HUGE_VAL;
-    for (int x = 0; x < p->rows.n; x++) {
-        void *row = attni_lane_row(&p->rows, x, out);
+    for (int x = 0; x < p->base.rows.n; x++) {
+        void *row = attni_lane_row(&p->base.rows, x, out);
         if (isnan(attni_load_real(factors, s->plan->real_size, x))) continue;
         for (int c = 0; c < columns->n; c++) {
             const double old = attni_load_as(out->dtype, row, columns->first + c),
@@ -420,7 +418,7 @@ void attni_forward_task(void *arg, int64_t task, int worker) {
         attni_assert(s.n_panels < plan->block_panels);
         panel *p = panel_at(&s, s.n_panels++);
         begin_panel(&s, p, &seq, row, end - row);
-        row += p->rows.n;
+        row += p->base.rows.n;
     }
     if (s.n_panels > 0) meet_keys(&s, &seq);
     for (int n = 0; n < s.n_panels; n++) {
