@@ -19,7 +19,7 @@ static double largest(attn_dtype dtype) {
 /* Rounding of EDGE_KEYS additions in the arithmetic type, and of a stored result. */
 static double allowed(attn_dtype dtype) {
     static const double stored[4] = {[ATTN_F16] = 0x1p-11, [ATTN_BF16] = 0x1p-8};
-    return EDGE_KEYS * (dtype == ATTN_F64 ? 0x1p-53 : 0x1p-24) + stored[dtype];
+    return (double)EDGE_KEYS * (dtype == ATTN_F64 ? 0x1p-53 : 0x1p-24) + stored[dtype];
 }
 
 static bool is_close(attn_dtype dtype, double actual, double expected) {
