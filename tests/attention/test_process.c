@@ -162,6 +162,9 @@ TEST(a_forked_child_uses_and_destroys_contexts_of_its_parent) {
 #ifdef TSAN
     SKIP("TSan does not let a forked child start threads");
 #endif
+#ifdef EMULATED
+    SKIP("qemu's user mode does not let a forked child start threads");
+#endif
     for (int c = 0; c < 2; c++) long_call_fill(&calls[c]);
     for (int used = 0; used < 2; used++) {
         attn_ctx *ctx = ctx_with(3);
