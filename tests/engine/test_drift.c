@@ -107,8 +107,8 @@ static void dk_and_dv_on(attn_isa isa) {
     gradients.dk = attn_tensor_bhsd(dk, ATTN_F32, 1, 1, 2, 1);
     gradients.dv = attn_tensor_bhsd(dv, ATTN_F32, 1, 1, 2, 1);
     CHECK_INT(attn_backward(ctx, &a, &results, &gradients, NULL), ATTN_OK);
-    close_to("dk", dk[0], N * 0.5 * (double)dout * (double)q, 0, N);
-    close_to("dv", dv[0], N * 0.5 * (double)dout, 0, N);
+    close_to("dk", dk[0], (double)N * 0.5 * (double)dout * (double)q, 0, N);
+    close_to("dv", dv[0], (double)N * 0.5 * (double)dout, 0, N);
     attn_ctx_destroy(ctx);
 }
 

@@ -83,7 +83,8 @@ static void over_all(attn_isa isa, fact *holds) {
 static void minus_infinite_keys(attn_ctx *ctx, attn_dtype dtype, unsigned feature) {
     static uint8_t mask[N_K];
     problem scored, masked;
-    const bool made = begin(&scored, dtype, feature) & begin(&masked, dtype, feature);
+    const bool scored_made = begin(&scored, dtype, feature),
+               made = begin(&masked, dtype, feature) && scored_made;
     if (made) {
         make_positive(&scored);
         make_positive(&masked);
