@@ -45,8 +45,11 @@ static void finish(int vecs, const void *sinks, void *stats) {
         }
         v_store(max_of, max);
         v_store(sum_of, sum);
-        /* The caller may trap divisions by zero. */
-        v_store(factor_of, v_select(empty, v_zero(), alpha / v_select(empty, v_set(1), sum)));
+        /* The caller may trap divisions by zero. By way of memory, or clang sees that what becomes
+         * of an empty lane does not matter and divides by its zero after all. */
+        v_store(factor_of, v_select(empty, v_set(1), sum));
+        KEEP_ORDER();
+        v_store(factor_of, v_select(empty, v_zero(), alpha / v_load(factor_of)));
     }
 }
 

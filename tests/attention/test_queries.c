@@ -89,7 +89,9 @@ TEST(answers_without_data_are_those_with_data) {
             CHECK_INT(without.forward, with.forward);
             CHECK_INT(without.backward, with.backward);
             CHECK_INT(without.saved, with.saved);
-            CHECK(memcmp(&without.cost, &with.cost, sizeof with.cost) == 0);
+            const size_t head = offsetof(attn_cost_info, pairs); /* what follows has no padding */
+            CHECK(memcmp((char *)&without.cost + head, (char *)&with.cost + head,
+                         sizeof with.cost - head) == 0);
             CHECK_STR(without.text, with.text);
             free(p);
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_gradient_edges.c - gradients at the ends of the range: a key whose scores are -inf gives the
  * bits of a masked one, whatever it and its value hold; and every NaN in a gradient has one form. */
+#include "core/os.h"
 #include "isas.h"
 #include "problem.h"
 
@@ -73,7 +74,7 @@ typedef void fact(attn_ctx *ctx, attn_dtype dtype, unsigned feature);
 
 static void over_all(attn_isa isa, fact *holds) {
     NEED_ISA(isa);
-    attn_ctx *ctx = context_with(isa, 2);
+    attn_ctx *ctx = context_with(isa, ATTNI_HAVE_THREADS ? 2 : 1);
     for (int x = 0; x < 4 * FEATURES && ctx && !check_has_failed(); x++)
         holds(ctx, (attn_dtype)(x % 4), features[x / 4]);
     attn_ctx_destroy(ctx);
