@@ -15,33 +15,36 @@
  *      attn_forward(ctx, &args, &out, NULL, NULL);              // softmax(q k^T / 8 + mask) v
  *      attn_ctx_destroy(ctx);
  *
- *  Names used everywhere: B batch, H query heads, H_kv key/value heads, n_q and n_k lengths,
- *  d_k and d_v head sizes.
+ *  Names used throughout: B is the batch size, H the number of query heads, H_kv the number of
+ *  key/value heads, n_q and n_k the numbers of queries and keys, d_k and d_v the head sizes.
  *
- *  Promises. Results are exact attention, never an approximation. The same bits come out for any
- *  thread count, any batch composition, any split of the queries and any vector width of one class
- *  of machines (with fused multiply-add: AVX2, AVX-512, NEON; without: scalar, SSE2, wasm SIMD128).
- *  Memory is O(n). NaN or Inf in a masked place never reaches a result. A call that fails leaves
- *  its outputs untouched (one that was aborted does not). The library never prints, exits, aborts or changes floating-point state;
- *  it reads one environment variable, ATTN_ISA, in attn_ctx_create().
+ *  Guarantees. Results are exact attention, never an approximation. They are bit-identical for any
+ *  thread count, batch composition, split of the queries and vector width within a class of
+ *  machines: those with fused multiply-add (AVX2, AVX-512, NEON) and those without it (scalar,
+ *  SSE2, wasm SIMD128). Memory is O(n). A NaN or Inf at a masked position never reaches a result. A
+ *  call that fails leaves its outputs untouched, unless it was aborted. The library never prints,
+ *  exits, aborts or changes floating-point state. It reads one environment variable, ATTN_ISA, in
+ *  attn_ctx_create().
  *
- *  Ownership words: a function "borrows" (for the call), "keeps" (until destroy) or "gives" (the
- *  caller destroys). Threads: one call per context at a time; different contexts are independent;
- *  patterns and input tensors are only read.
+ *  Ownership. A function "borrows" an argument (for the duration of the call), "keeps" it (until
+ *  the object is destroyed) or "gives" a new object (which the caller destroys).
+ *
+ *  Threads. Make only one call per context at a time. Different contexts are independent. Patterns
+ *  and input tensors are only read, so calls may share them.
  *
  *  Versions. A struct that may grow begins with struct_size, which attn_x_init() sets to the size
- *  that the caller was compiled with. The library accepts every size it has shipped since 0.2.0,
- *  uses the defaults for fields the caller does not have, and never writes beyond that size; a
- *  larger struct, from a newer header, gives ATTN_E_STRUCT. Structs without struct_size never
- *  change. Enums only grow at their end. While the major version is 0, a new minor version may be
+ *  the caller was compiled with. The library accepts every size it has shipped since 0.2.0, uses
+ *  the defaults for fields the caller does not have, and never writes beyond that size. A larger
+ *  struct, from a newer header, gives ATTN_E_STRUCT. Structs without struct_size never change.
+ *  Enums only grow at their end. While the major version is 0, a new minor version may be
  *  incompatible; the name of the shared library then changes (libattn.so.0.2).
  *
- *  NULL. A required pointer that is NULL gives ATTN_E_NULL where a function returns a status.
- *  Functions without a status do nothing, or return the value documented for NULL.
+ *  NULL. If a required pointer is NULL, functions that return a status return ATTN_E_NULL; the
+ *  others do nothing, or return the value documented for NULL.
  *
- *  Contents:  1 status    2 tensors   3 the question (attn_args)   4 context   5 forward
- *             6 backward  7 inspect   8 patterns 9 merging partial results
- *             10 planning and cost    11 trust: oracle and self-test   12 small helpers */
+ *  Contents:  1 status    2 tensors   3 the problem (attn_args)   4 context   5 forward
+ *             6 backward  7 inspection   8 patterns   9 merging partial results
+ *             10 planning and cost   11 oracle and self-test   12 helpers */
 #ifndef ATTN_ATTN_H
 #define ATTN_ATTN_H
 
@@ -53,9 +56,10 @@
 extern "C" {
 #endif
 
-/* Define ATTN_STATIC when you link the static library (the CMake target attn::static does): its
- * functions are then not re-exported by a shared object that contains it, and on Windows they are
- * not looked for in a DLL. ATTN_BUILDING_SHARED is for the build of the library only. */
+/* Define ATTN_STATIC when you link the static library (the CMake target attn::static does so for
+ * you). A shared object that contains the library then does not re-export its functions, and on
+ * Windows they are not imported from a DLL. ATTN_BUILDING_SHARED is only for building the library
+ * itself. */
 #if defined(ATTN_STATIC)
 #define ATTN_API
 #elif defined(_WIN32) && defined(ATTN_BUILDING_SHARED)
@@ -71,18 +75,18 @@ extern "C" {
 #define ATTN_VERSION_MAJOR 0
 #define ATTN_VERSION_MINOR 2
 #define ATTN_VERSION_PATCH 0
-/** One number to compare: 200 for 0.2.0, 10203 for 1.2.3. */
+/** The version as one number that can be compared: 200 for 0.2.0, 10203 for 1.2.3. */
 #define ATTN_VERSION_NUMBER                                                                        \
     (ATTN_VERSION_MAJOR * 10000 + ATTN_VERSION_MINOR * 100 + ATTN_VERSION_PATCH)
 
-/** The version of the library in use, as text ("0.2.0") and as a number to compare with the
- *  ATTN_VERSION_NUMBER of the header a program was compiled with. */
+/** The version of the library at run time, as text ("0.2.0") and as a number. Compare the number
+ *  with ATTN_VERSION_NUMBER, the version of the header the program was compiled with. */
 ATTN_API const char *attn_version(void);
 ATTN_API int attn_version_number(void);
 
 /* ------------------------------------------------------------------------------------- 1 status */
 
-/** Every fallible function returns one of these; results go through pointers. */
+/** Every function that can fail returns one of these and passes its results through pointers. */
 #define ATTN_STATUS_LIST(X)                                                                        \
     X(ATTN_OK, "ok")                                                                               \
     X(ATTN_E_NULL, "a required pointer is NULL")                                                   \
@@ -103,13 +107,14 @@ ATTN_API int attn_version_number(void);
 #define ATTN_STATUS_ENUMERATOR(name, text) name,
 typedef enum attn_status { ATTN_STATUS_LIST(ATTN_STATUS_ENUMERATOR) } attn_status;
 
-/** The fixed text of a status ("shape mismatch"); never NULL, also for unknown values. */
+/** The fixed text of a status ("shape mismatch"); never NULL, not even for unknown values. */
 ATTN_API const char *attn_strerror(attn_status status);
 /** The name of a status ("ATTN_E_SHAPE"); never NULL. */
 ATTN_API const char *attn_status_name(attn_status status);
 
-/** Optional details of a failure, owned by the caller; pass NULL if not wanted. The message names
- *  the argument, its value, what was expected and what to do. It is written only on failure. */
+/** Optional details of a failure, owned by the caller; pass NULL if you do not need them. The
+ *  message names the argument, its value, what was expected and what to do. It is written only on
+ *  failure. */
 typedef struct attn_error {
     char message[256];
 } attn_error;
@@ -125,23 +130,23 @@ typedef enum attn_dtype {
     ATTN_I64   /* int64_t; indices only */
 } attn_dtype;
 
-/** Bytes of one element; 0 for an unknown dtype. */
+/** Size of one element in bytes; 0 for an unknown dtype. */
 ATTN_API size_t attn_dtype_size(attn_dtype dtype);
 /** "f32", "f64", "f16", "bf16", "bool", "i64"; "?" for an unknown dtype. */
 ATTN_API const char *attn_dtype_name(attn_dtype dtype);
 
-/** A view of memory that somebody else owns: four dimensions, strides counted in elements. The last
- *  dimension must be contiguous (stride 1) where a function reads or writes vectors; the other
- *  strides are free (0 repeats an input, negative walks backwards), and all of them are in a tensor
- *  without elements. Inputs are never written through.
+/** A view of memory that the caller owns: four dimensions, with strides counted in elements. The
+ *  last dimension must be contiguous (stride 1) where a function reads or writes vectors. The other
+ *  strides are arbitrary: 0 repeats an input, a negative stride walks backwards. In a tensor
+ *  without elements all strides are arbitrary. Functions never write through an input.
  *
- *  An optional tensor is absent when data is NULL and the shape has no elements, as the init
- *  functions leave it. An optional input that has elements but no data (mask, bias) is refused by
- *  the functions that read it, and an output without data is not wanted.
+ *  An optional tensor is absent when data is NULL and the shape has no elements, which is how the
+ *  init functions leave it. An optional input that has elements but no data (mask, bias) is
+ *  rejected by the functions that read it. An output without data is not computed.
  *
  *  Functions that only count (attn_forward_workspace(), attn_backward_workspace(),
  *  attn_saved_size(), attn_cost(), attn_plan_explain()) need no data: every tensor with elements
- *  counts as given, with the validation of the call itself in all other respects. */
+ *  counts as present. In all other respects they validate arguments as the call itself does. */
 typedef struct attn_tensor {
     void *data;
     attn_dtype dtype;
@@ -149,22 +154,23 @@ typedef struct attn_tensor {
     int64_t stride[4]; /* elements from one index to the next */
 } attn_tensor;
 
-/** View of a dense array indexed [batch][head][row][column]. Any B, H, n, d >= 0. Does not touch
- *  the data. */
+/** Returns a view of a dense array indexed [batch][head][row][column], for any B, H, n, d >= 0.
+ *  Does not touch the data. */
 ATTN_API attn_tensor attn_tensor_bhsd(const void *data, attn_dtype dtype, int64_t B, int64_t H,
                                       int64_t n, int64_t d);
-/** View of a dense array indexed [batch][row][head][column]; the shape is still (B, H, n, d). */
+/** Returns a view of a dense array indexed [batch][row][head][column]; the shape is still
+ *  (B, H, n, d). */
 ATTN_API attn_tensor attn_tensor_bshd(const void *data, attn_dtype dtype, int64_t B, int64_t H,
                                       int64_t n, int64_t d);
 
-/* ------------------------------------------------------------------------------- 3 the question */
+/* -------------------------------------------------------------------------------- 3 the problem */
 
 typedef struct attn_pattern attn_pattern; /* section 8 */
 
-/** Everything that defines one attention problem. Fill with attn_args_init(), then set q, k, v and
- *  what differs from the defaults.
+/** Everything that defines one attention problem. Call attn_args_init(), then set q, k, v and
+ *  whatever differs from the defaults.
  *
- *  One score goes through these steps, in this order:
+ *  Each score goes through these steps, in this order:
  *
  *      s = scale * (q . k)                           "raw"
  *      s = softcap * tanh(s / softcap)               "capped", if softcap > 0
@@ -174,24 +180,27 @@ typedef struct attn_pattern attn_pattern; /* section 8 */
  *      w = w * keep / (1 - dropout)
  *      out = sum over the keys of w v
  *
- *  A key is visible if every part that is given allows it (causal, window, lengths, mask, pattern,
- *  and a bias that is not -inf) and its score is not -inf. A row that sees no key gives out = 0 and
- *  weights 0: never NaN. Keys whose score is +inf share the row equally.
+ *  A key is visible to a query if every restriction that is set allows it (causal, window, lengths,
+ *  mask, pattern, a bias other than -inf) and its score is not -inf. A row that sees no key has
+ *  out = 0 and weights 0, never NaN. Keys whose score is +inf share the row equally.
  *
- *  The edges of the number range. Arithmetic is in f64 for f64 inputs and in f32 for all others.
- *   - Scores are numbers of that type in base 2: s counts as +-inf where s * log2(e) / temperature
- *     passes the largest one (|s| > 2.36e38 * temperature in f32). The same holds on the way: queries
- *     are multiplied by scale first, products are added in the order of d, and what leaves the range
- *     is infinite from there on. (If terms of both signs leave it in one sum, a machine without fused
- *     multiply-add gives NaN, one with it the first of them.)
- *   - Only -inf masks. A finite bias or ALiBi is rounded to the nearest finite number of the type, and
- *     a score that they push below the range stays at its lower end.
- *   - In base 2, scale and softcap must be 0 or normal numbers of the type, as must 1 / softcap and
- *     log2(e) / temperature; slopes and sinks must be finite. Otherwise ATTN_E_VALUE.
- *   - A weight below the smallest normal number may be rounded to 0. As the weight of a visible key is
- *     above 0 in truth, Inf or NaN in its value reaches the row whatever the weight, dropped or not;
- *     Inf of both signs gives NaN. Without dropout, finite values give a finite row.
- *   - A NaN in a result is the positive quiet one without payload.
+ *  At the limits of the number range. Arithmetic is f64 for f64 inputs and f32 for all others.
+ *   - Scores are held in that type, in base 2: s counts as +-inf if s * log2(e) / temperature
+ *     exceeds the largest finite number (|s| > 2.36e38 * temperature in f32). This applies to
+ *     intermediate results too: queries are multiplied by scale first, products are added in the
+ *     order of d, and whatever leaves the range is infinite from there on. (If terms of both signs
+ *     leave the range in one sum, a machine without fused multiply-add gives NaN, and a machine
+ *     with it gives the first of these infinities.)
+ *   - Only -inf masks a key. A finite bias or ALiBi term is rounded to the nearest finite number of
+ *     the type, and a score that these terms push below the range stays at its lower end.
+ *   - In base 2, scale and softcap must be 0 or normal numbers of the type, and 1 / softcap and
+ *     log2(e) / temperature must be normal numbers. Slopes must be finite, sinks finite or -inf.
+ *     Otherwise the call returns ATTN_E_VALUE.
+ *   - A weight below the smallest normal number may be rounded to 0. Mathematically the weight of a
+ *     visible key is positive, so an Inf or NaN in its value reaches the row whatever the computed
+ *     weight is, and even if dropout drops it. Infinities of both signs give NaN. Without dropout,
+ *     finite values give a finite row.
+ *   - A NaN in a result is always the positive quiet NaN without payload.
  *
  *  Grouped-query attention: H must be a multiple of H_kv; query head h reads key/value head
  *  h / (H / H_kv). */
@@ -202,54 +211,55 @@ typedef struct attn_args {
     attn_tensor k; /* (B, H_kv, n_k, d_k) same dtype as q */
     attn_tensor v; /* (B, H_kv, n_k, d_v) same dtype as q */
 
-    double scale; /* 0 or, in f32 arithmetic at temperature 1, 8.2e-39 .. 2.3e38 in magnitude;
-                           ATTN_SCALE_AUTO (default) = 1/sqrt(d_k) */
-    double
-        temperature; /* > 0, in f32 arithmetic 4.3e-39 .. 1.2e38; default 1; small ones sharpen */
-    double softcap;  /* caps scores smoothly to +-softcap, in f32 arithmetic at temperature 1
-                           8.2e-39 .. 5.8e37; 0 (default) = off */
+    /* Numbers of the formula above. The ranges are those of f32 arithmetic, for scale and softcap
+     * at temperature 1. */
+    double scale; /* 0, or 8.2e-39 .. 2.3e38 in magnitude; ATTN_SCALE_AUTO (default): 1/sqrt(d_k) */
+    double temperature; /* > 0: 4.3e-39 .. 1.2e38; default 1; small values sharpen the weights */
+    double softcap; /* 8.2e-39 .. 5.8e37: limits scores smoothly to +-softcap; 0 (default): off */
 
-    /* Position. Query i stands at key i + offset; causal hides the keys after that place; windows
-     * count keys before and after it: -1 (default) = no limit, the key at the place always visible.
-     * offset: ATTN_OFFSET_TOP_LEFT (0), ATTN_OFFSET_BOTTOM_RIGHT (default: n_k - n_q of each
-     * sequence, so that the last query sees all keys), or any number. */
+    /* Position. Query i is aligned with key i + offset. causal masks the keys after that position.
+     * Windows limit the number of visible keys before and after it; -1 (default) means no limit,
+     * and the aligned key itself is always inside the window. offset is ATTN_OFFSET_TOP_LEFT (0),
+     * ATTN_OFFSET_BOTTOM_RIGHT (default: n_k - n_q of each sequence, so that the last query sees
+     * all keys) or any other number. */
     int causal; /* non-zero: key j is visible to query i iff j <= i + offset; default 0 */
     int64_t offset;
-    const int64_t *offsets; /* (B) one per batch entry instead of `offset`, or NULL */
+    const int64_t *offsets; /* (B) one per batch entry, instead of `offset`; or NULL */
     int64_t window_left, window_right;
 
-    /* Masks. The key dimension m may be shorter than n_k: the keys from m on are masked. Batch,
-     * heads and rows broadcast when they are 1. Any strides, also in the key dimension. */
+    /* Masks. The key dimension m may be shorter than n_k; keys from m on are then masked. Batch,
+     * heads and rows broadcast if they are 1. Any strides are allowed, in the key dimension too. */
     attn_tensor mask;            /* (B|1, H|1, n_q|1, m) ATTN_BOOL, true = may attend; optional */
     attn_tensor bias;            /* (B|1, H|1, n_q|1, m) any float dtype; -inf masks; optional */
-    const attn_pattern *pattern; /* (n_q, n_k) from section 8, the same for all batches and heads */
+    const attn_pattern *pattern; /* (n_q, n_k) from section 8, for all batches and heads; or NULL */
 
-    /* Padded batches: rows from len_q[b] on see nothing, keys from len_k[b] on are never read. */
+    /* Padded batches: rows from len_q[b] on see no key; keys from len_k[b] on are never read. */
     const int64_t *len_q; /* (B) or NULL */
     const int64_t *len_k; /* (B) or NULL */
 
-    /* Packed sequences: q, k, v have B = 1 and hold n_seqs sequences one after another; sequence s
-     * has rows cu_q[s] .. cu_q[s+1]-1 and keys cu_k[s] .. cu_k[s+1]-1. Then "batch" means
-     * "sequence" for offsets, mask, bias and dropout, and i, j count from the start of the sequence
-     * (mask, bias and pattern need rows and columns for the longest). */
+    /* Packed sequences: q, k, v have B = 1 and hold n_seqs sequences one after another. Sequence s
+     * has rows cu_q[s] .. cu_q[s+1]-1 and keys cu_k[s] .. cu_k[s+1]-1. "Batch" then means
+     * "sequence" for offsets, mask, bias and dropout, and i and j count from the start of the
+     * sequence. Mask, bias and pattern need enough rows and columns for the longest sequence. */
     const int64_t *cu_q; /* (n_seqs + 1) ascending from 0 to n_q, or NULL */
     const int64_t *cu_k; /* (n_seqs + 1) ascending from 0 to n_k, or NULL */
     int64_t n_seqs;
 
     const double *alibi; /* (H) slopes, see attn_alibi_slopes(); or NULL */
-    const double *sinks; /* (H) logits of the denominator, not divided by temperature, -inf = none;
-                            or NULL */
+    const double *sinks; /* (H) logits added to the denominator, not divided by temperature;
+                            -inf = none; or NULL */
 
     double dropout; /* 0 <= dropout < 1; default 0 */
     uint64_t seed;  /* dropout is a function of (seed, batch, head, i, j): attn_dropout_keep() */
 
-    /* Scratch of the caller, 64-byte aligned, attn_forward_workspace() bytes; or NULL: the
-     * context's own, which grows once per larger shape. */
+    /* Scratch memory of the caller, 64-byte aligned, attn_forward_workspace() or
+     * attn_backward_workspace() bytes. If NULL, the context uses its own, which grows whenever a
+     * larger shape needs it. */
     void *workspace;
     size_t workspace_size;
 
-    /* Memory in which attn_forward() leaves the weights for attn_backward(), 64-byte aligned,
-     * attn_saved_size() bytes; or NULL: backward recomputes them. */
+    /* Memory in which attn_forward() saves the weights for attn_backward(), 64-byte aligned,
+     * attn_saved_size() bytes. If NULL, attn_backward() recomputes them. */
     void *saved;
     size_t saved_size;
 } attn_args;
@@ -258,9 +268,9 @@ typedef struct attn_args {
 #define ATTN_OFFSET_TOP_LEFT     INT64_C(0)
 #define ATTN_OFFSET_BOTTOM_RIGHT INT64_MIN
 
-/** Sets all fields to the defaults named above; q, k, v are absent. Every attn_x_init() passes the
- *  size of the caller's struct to its attn_x_init_sized(), which writes no further; programs in
- *  other languages call the latter. */
+/** Sets all fields to the defaults given above; q, k, v are absent. Every attn_x_init() passes the
+ *  size of the caller's struct to its attn_x_init_sized(), which writes nothing beyond that size.
+ *  Bindings for other languages call the latter. */
 ATTN_API void attn_args_init_sized(attn_args *args, size_t size);
 static inline void attn_args_init(attn_args *args) {
     attn_args_init_sized(args, sizeof(attn_args));
@@ -268,10 +278,11 @@ static inline void attn_args_init(attn_args *args) {
 
 /* ------------------------------------------------------------------------------------ 4 context */
 
-/** Instruction sets, as clusters. AUTO takes the best that the machine and the build have. */
+/** Instruction sets, each a group of CPU features. AUTO takes the best one that both the machine
+ *  and the build have. */
 typedef enum attn_isa {
     ATTN_ISA_AUTO,
-    ATTN_ISA_SCALAR, /* plain C, everywhere */
+    ATTN_ISA_SCALAR, /* plain C, runs everywhere */
     ATTN_ISA_SSE2,   /* x86-64 baseline */
     ATTN_ISA_AVX2,   /* AVX2 + FMA + F16C: Intel since 2013, AMD since 2015 */
     ATTN_ISA_AVX512, /* AVX-512 F, BW, DQ, VL */
@@ -281,23 +292,26 @@ typedef enum attn_isa {
 
 /** "scalar", "sse2", "avx2", ...; "?" for an unknown value. */
 ATTN_API const char *attn_isa_name(attn_isa isa);
-/** The number of values this library knows: each attn_isa from 0 to this minus one has a name. */
+/** The number of instruction sets this library knows, AUTO included: 0 .. attn_isa_count() - 1 are
+ *  valid values of attn_isa. */
 ATTN_API int attn_isa_count(void);
-/** 1 if this library contains code for the instruction set, else 0 (also AUTO and unknown). */
+/** 1 if this library contains code for the instruction set, else 0 (also for AUTO and for unknown
+ *  values). */
 ATTN_API int attn_isa_built(attn_isa isa);
-/** 1 if it is built in and runs on this machine, else 0. */
+/** 1 if the library contains code for the instruction set and this machine can run it, else 0. */
 ATTN_API int attn_isa_usable(attn_isa isa);
 
-/** Memory callbacks. alloc returns `size` > 0 bytes aligned to at least `align` (a power of two) or
- *  NULL; free takes what alloc returned. */
+/** Memory callbacks. alloc returns `size` > 0 bytes aligned to at least `align` (a power of two),
+ *  or NULL on failure. free takes a pointer that alloc returned. */
 typedef struct attn_alloc {
     void *(*alloc)(void *user, size_t size, size_t align);
     void (*free)(void *user, void *ptr);
     void *user;
 } attn_alloc;
 
-/** The caller's own threads. run() must call work(arg, w) once for every w in 0..n_workers-1, on
- *  any threads, in any order, at once or one after another, and return when all have returned. */
+/** The caller's own thread pool. run() must call work(arg, w) exactly once for every w in
+ *  0..n_workers-1, on any threads, in any order, concurrently or one after another, and return when
+ *  all these calls have returned. */
 typedef struct attn_pool {
     void (*run)(void *user, int n_workers, void (*work)(void *arg, int worker), void *arg);
     void *user;
@@ -305,27 +319,29 @@ typedef struct attn_pool {
 
 typedef struct attn_ctx_options {
     uint32_t struct_size; /* set by attn_ctx_options_init() */
-    int threads;          /* maximum number of workers; default 1: none is started. 0 = the
-                             number of CPUs that attn_cpu_info() tells */
-    attn_isa isa;         /* default AUTO; the environment's ATTN_ISA=name steps AUTO down */
-    int pin;              /* non-zero: pin each own worker to one CPU; default 0 */
+    int threads;          /* maximum number of workers. Default 1: no thread is started. 0 = the
+                             number of CPUs that attn_cpu_info() reports */
+    attn_isa isa;         /* default AUTO; the environment variable ATTN_ISA=name replaces AUTO */
+    int pin;              /* non-zero: pin each of the library's workers to one CPU; default 0 */
     attn_alloc alloc;     /* default: malloc and free */
-    attn_pool pool;       /* default: own threads. Set run() to use yours, and threads to the number
-                             of its workers (2 or more, or 0 = one per CPU): it is called whenever
-                             a call has work for more than one. With threads = 1 it is refused */
+    attn_pool pool;       /* default: the library's own threads. To use yours, set run() and set
+                             threads to the number of its workers (2 or more, or 0 = one per CPU).
+                             run() is called whenever a call has work for more than one worker. A
+                             pool with threads = 1 is rejected */
 
     /* Ends attn_forward(), attn_backward() and attn_inspect() early: they call abort(abort_user)
-     * again and again, and when it returns non-zero they return ATTN_E_ABORTED. Outputs are then
-     * unspecified; the context can be used as before. Default NULL. The callback runs on the thread
-     * that made the call; with pool.run, on any of its threads, but never on two at once. It must
-     * not use the context. Between two calls of it a thread works on at most 384 query rows and all
-     * their keys in forward, 96 in backward, one in inspect: 384 rows, 16384 keys and d = 128 take
-     * 3.2 GFLOP, about 30 ms of a core. */
+     * repeatedly and return ATTN_E_ABORTED once it returns non-zero. Outputs are then unspecified;
+     * the context remains usable. Default NULL. The callback runs on the thread that made the call,
+     * or with pool.run on any of its threads, but never on two at once. It must not use the
+     * context. Between two calls of abort, a thread processes at most 384 query rows with all their
+     * keys in forward, 96 in backward and one in inspect: 384 rows, 16384 keys and d = 128 take 3.2
+     * GFLOP, about 30 ms on one core. A calling thread that has run out of work calls abort every
+     * few milliseconds until the other threads are done; these stop within as many rows. */
     int (*abort)(void *user);
     void *abort_user;
 } attn_ctx_options;
 
-/** Sets all fields to the defaults named above. */
+/** Sets all fields to the defaults given above. */
 ATTN_API void attn_ctx_options_init_sized(attn_ctx_options *options, size_t size);
 static inline void attn_ctx_options_init(attn_ctx_options *options) {
     attn_ctx_options_init_sized(options, sizeof(attn_ctx_options));
@@ -333,34 +349,37 @@ static inline void attn_ctx_options_init(attn_ctx_options *options) {
 
 typedef struct attn_ctx attn_ctx;
 
-/** attn_ctx_create(): gives a context: worker threads, the chosen kernels and scratch that only
- *  grows. options may be NULL (defaults). Borrows options, keeps the callbacks. Errors: NULL,
- *  STRUCT, VALUE, ISA (not in this build or machine), MEMORY, THREADS; *ctx is then NULL.
+/** attn_ctx_create(): gives a context, which holds the worker threads, the selected kernels and
+ *  scratch memory that only grows. options may be NULL (defaults). Borrows options, keeps the
+ *  callbacks. Errors: NULL, STRUCT, VALUE, ISA (not in this build, or not on this machine), MEMORY,
+ *  THREADS; *ctx is then NULL.
  *
- *  In a real process: own workers block every signal, so that handlers run on your threads. During
- *  a call all workers, yours or our own, have the floating-point state of the thread that calls
- *  (rounding, subnormals, exception masks), so that one thread and many give the same bits under
- *  any of them; they get their own state back afterwards. After fork() the child may use and
- *  destroy the contexts it inherited: its first parallel call starts new workers. A call uses as
- *  many workers as it has tasks, and its scratch follows them. */
+ *  Signals: the library's workers block every signal, so that handlers run on your threads.
+ *  Floating-point state: during a call all workers, yours and the library's, take over the state of
+ *  the calling thread (rounding mode, subnormals, exception masks), so that one thread and many
+ *  give the same bits whatever that state is; afterwards their own state is restored.
+ *  fork(): the child may use and destroy the contexts it inherited; its first parallel call starts
+ *  new workers.
+ *  Workers: a call uses no more workers than it has tasks, and its scratch depends on the number of
+ *  workers it uses. */
 ATTN_API attn_status attn_ctx_create(const attn_ctx_options *options, attn_ctx **ctx,
                                      attn_error *err);
-/** Ends the workers and frees everything. NULL is allowed. */
+/** Stops the workers and frees everything. NULL is allowed. */
 ATTN_API void attn_ctx_destroy(attn_ctx *ctx);
-/** Frees the scratch, which only grows otherwise; the next call allocates what it needs. Workers
- *  stay: they sleep. NULL is allowed. */
+/** Frees the scratch memory; the next call allocates what it needs. The workers are kept, asleep.
+ *  NULL is allowed. */
 ATTN_API void attn_ctx_trim(attn_ctx *ctx);
 /** The instruction set in use; ATTN_ISA_AUTO for NULL. */
 ATTN_API attn_isa attn_ctx_isa(const attn_ctx *ctx);
-/** Workers per call; 0 for NULL. */
+/** The maximum number of workers of a call; 0 for NULL. */
 ATTN_API int attn_ctx_threads(const attn_ctx *ctx);
 
 typedef struct attn_cpu {
     uint32_t struct_size; /* set by attn_cpu_init() */
-    attn_isa best;        /* what AUTO chooses; attn_isa_usable() tells about the others */
-    int cpus;             /* CPUs this process may keep busy: those it may run on, or fewer under
-                             a CPU quota (Linux control groups) */
-    char name[64];        /* "AMD EPYC ...", "" where unknown */
+    attn_isa best;        /* what AUTO chooses; for the others see attn_isa_usable() */
+    int cpus;             /* number of CPUs this process can keep busy: those it may run on, or
+                             fewer under a CPU quota (Linux control groups) */
+    char name[64];        /* "AMD EPYC ...", "" if unknown */
 } attn_cpu;
 
 /** Sets all fields to 0. */
@@ -372,37 +391,39 @@ ATTN_API attn_status attn_cpu_info(attn_cpu *info, attn_error *err);
 
 /* ------------------------------------------------------------------------------------ 5 forward */
 
-/** attn_forward(): out = softmax(scale q k^T + ...) v, streamed: no n_q x n_k matrix is built.
- *  out (B, H, n_q, d_v) dtype of q, last dimension contiguous.
- *  lse (B, H, n_q, 1) f64, or f32 unless inputs are f64, or NULL: natural logarithm of each row's
- *  denominator, the sum over its keys of exp(s / temperature) and exp(sink): the sink itself for a
- *  row that sees no key, and -inf without a sink.
- *  Borrows everything; out and lse must not overlap each other or any input. Scratch comes from the
- *  context, which allocates only for a larger shape than before, or from args->workspace.
- *  Errors: any but SELFTEST; out and lse are then untouched, except after ABORTED.
+/** attn_forward(): computes out = softmax(scale q k^T + ...) v tile by tile; no n_q x n_k matrix is
+ *  ever built.
+ *  out (B, H, n_q, d_v): dtype of q, last dimension contiguous.
+ *  lse (B, H, n_q, 1): f64, or f32 unless the inputs are f64; or NULL. The log-sum-exp: the natural
+ *  logarithm of each row's denominator, which is exp(sink) plus the sum over the row's keys of
+ *  exp(s / temperature). A row that sees no key has the sink itself as lse, or -inf without a sink.
+ *  Borrows everything; out and lse must not overlap each other or any input. Scratch comes from
+ *  args->workspace or from the context.
+ *  Errors: any except SELFTEST; out and lse are then untouched, except after ABORTED.
  *  Cost: 2 (d_k + d_v) flops per visible pair, O(n) memory. */
 ATTN_API attn_status attn_forward(attn_ctx *ctx, const attn_args *args, const attn_tensor *out,
                                   const attn_tensor *lse, attn_error *err);
 
-/** Bytes of args->workspace that attn_forward() needs for this problem on this context (same
- *  validation as the call). */
+/** attn_forward_workspace(): the size in bytes of the args->workspace that attn_forward() needs for
+ *  this problem on this context. */
 ATTN_API attn_status attn_forward_workspace(attn_ctx *ctx, const attn_args *args, size_t *bytes,
                                             attn_error *err);
 
 /* ----------------------------------------------------------------------------------- 6 backward */
 
-/** Where gradients go; leave data NULL (or the pointer) for what is not wanted: it is then not
- *  computed either. Results are written, not added to. */
+/** Where gradients are written. Leave the data (or the pointer) NULL for gradients you do not need;
+ *  they are then not computed. Gradients are written, not added to what is there. */
 typedef struct attn_gradients {
     uint32_t struct_size; /* set by attn_gradients_init() */
     attn_tensor dq;       /* (B, H,    n_q, d_k) dtype of q, last dimension contiguous */
     attn_tensor dk;       /* (B, H_kv, n_k, d_k) same */
     attn_tensor dv;       /* (B, H_kv, n_k, d_v) same */
-    attn_tensor dbias;    /* the shape of args->bias, f32 or f64: summed over whatever the bias was
-                             broadcast over. Any strides; elements that share memory are summed, so
-                             that a sliding view (row stride -1) is a relative bias in O(n) */
+    attn_tensor dbias;    /* shape of args->bias, f32 or f64: summed over the dimensions in which
+                             the bias was broadcast. Any strides; elements that share memory are
+                             summed, so that a sliding view (row stride -1) gives the gradient of a
+                             relative bias in O(n) memory */
     double *dsinks;       /* (H) */
-    double *dscale;       /* one number: d loss / d scale, also when scale was ATTN_SCALE_AUTO */
+    double *dscale;       /* one number: d loss / d scale, also if scale was ATTN_SCALE_AUTO */
 } attn_gradients;
 
 /** Sets all outputs to absent. */
@@ -414,9 +435,10 @@ static inline void attn_gradients_init(attn_gradients *gradients) {
 /** The results of attn_forward() and the gradient of the loss with respect to them. */
 typedef struct attn_results {
     uint32_t struct_size; /* set by attn_results_init(), or by you: sizeof(attn_results) */
-    attn_tensor out;      /* (B, H, n_q, d_v) of attn_forward() with the same arguments */
-    attn_tensor lse;      /* (B, H, n_q, 1) of the same call; f64 keeps f32 gradients exact when
-                             scores are large (f32 rounds a log-sum-exp of 1e4 by 5e-4) */
+    attn_tensor out;      /* (B, H, n_q, d_v) from attn_forward() with the same arguments */
+    attn_tensor lse;      /* (B, H, n_q, 1) from the same call. f32 rounds it: at 1000 that moves
+                             weights by 3e-5 of themselves, f64 by nothing that matters. Beyond
+                             1024, scores are computed once more instead, at 20 % of the cost */
     attn_tensor dout; /* (B, H, n_q, d_v) gradient of the loss with respect to out, dtype of q */
 } attn_results;
 
@@ -426,49 +448,51 @@ static inline void attn_results_init(attn_results *results) {
     attn_results_init_sized(results, sizeof(attn_results));
 }
 
-/** attn_backward(): the gradients of a loss with respect to the inputs of attn_forward(), through
- *  every option of attn_args. Weights are recomputed from lse tile by tile: O(n) memory. Rows that
- *  see no key and keys that nobody sees get 0, whatever dout holds there; NaN or Inf in a masked
- *  place never reaches a gradient. A row whose lse is +inf has no finite gradient and gives NaN.
- *  Dropout is the same as forward's.
- *  Borrows everything; results must not overlap each other or any input. Scratch comes from the
- *  context or from args->workspace (attn_backward_workspace() bytes).
- *  The same bits for any thread count, batch composition and vector width of a class, as forward;
- *  but dk and dv sum over blocks of 96 queries counted from the first, so that splitting the
- *  queries changes them by rounding.
- *  Errors: any but SELFTEST; gradients are then untouched, except after ABORTED.
+/** attn_backward(): computes the gradients of a loss with respect to the inputs of attn_forward(),
+ *  through every option of attn_args. Weights are recomputed from lse tile by tile, in O(n) memory.
+ *  Rows that see no key and keys that no query sees get 0, whatever dout holds there. A row whose
+ *  lse is +inf has no finite gradient and gives NaN. Dropout drops the same weights as in
+ *  attn_forward().
+ *  Borrows everything; gradients must not overlap each other or any input. Scratch comes from
+ *  args->workspace or from the context.
+ *  One of the guarantees above is weaker here: dk and dv are summed over blocks of 96 queries,
+ *  counted from the first, so splitting the queries changes them by rounding.
+ *  Errors: any except SELFTEST; gradients are then untouched, except after ABORTED.
  *  Cost: 2 (3 d_k + 2 d_v) flops per visible pair. */
 ATTN_API attn_status attn_backward(attn_ctx *ctx, const attn_args *args,
                                    const attn_results *results, const attn_gradients *gradients,
                                    attn_error *err);
 
-/** attn_saved_size(): bytes of args->saved with which backward takes 8 instead of 10 flops per pair
- *  and size: n_q x n_k reals per head. 0 where the plan recomputes in any case: long rows, half
- *  types, and whatever masks or changes a score. Give the same memory to attn_forward() and, not
- *  written since, to attn_backward(). */
+/** attn_saved_size(): the size in bytes of args->saved, n_q x n_k reals per head. With it,
+ *  attn_backward() takes 8 d instead of 10 d flops per pair (d = d_k = d_v). The size is 0 if the
+ *  plan recomputes the weights in any case: for long rows, for f16 and bf16, and with any option
+ *  that masks or modifies scores. Pass the same memory to attn_forward() and then, unmodified, to
+ *  attn_backward(). */
 ATTN_API attn_status attn_saved_size(attn_ctx *ctx, const attn_args *args, size_t *bytes,
                                      attn_error *err);
 
-/** Bytes of args->workspace that attn_backward() needs for these gradients of this problem. */
+/** attn_backward_workspace(): the size in bytes of the args->workspace that attn_backward() needs
+ *  for these gradients of this problem. */
 ATTN_API attn_status attn_backward_workspace(attn_ctx *ctx, const attn_args *args,
                                              const attn_gradients *gradients, size_t *bytes,
                                              attn_error *err);
 
-/* ------------------------------------------------------------------------------------ 7 inspect */
+/* --------------------------------------------------------------------------------- 7 inspection */
 
-/** What to look at; leave data NULL for what is not wanted. f32 or f64 in any mix, any strides.
- *  Weights are before dropout. Pairs outside a sequence (beyond the lengths, or of another packed
- *  sequence) give -inf in raw, capped and biased, and 0 in weights. */
+/** The quantities to inspect; leave data NULL for those you do not need. Each may be f32 or f64,
+ *  with any strides. Weights are those before dropout. Pairs outside a sequence (beyond the
+ *  lengths, or in different packed sequences) give -inf in raw, capped and biased, and 0 in
+ *  weights. */
 typedef struct attn_inspection {
     uint32_t struct_size;   /* set by attn_inspection_init() */
-    attn_tensor raw;        /* (B, H, n_q, n_k) scale * q.k, for every pair, masked or not */
+    attn_tensor raw;        /* (B, H, n_q, n_k) scale * q.k for every pair, masked or not */
     attn_tensor capped;     /* (B, H, n_q, n_k) after softcap */
     attn_tensor biased;     /* (B, H, n_q, n_k) after bias and ALiBi, -inf where masked */
     attn_tensor weights;    /* (B, H, n_q, n_k) after softmax, exactly 0 where masked */
-    attn_tensor entropy;    /* (B, H, n_q, 1) of a row's weights in nats; 0 if it sees nothing */
+    attn_tensor entropy;    /* (B, H, n_q, 1) of each row's weights, in nats; 0 if it sees no key */
     attn_tensor top_weight; /* (B, H, n_q, K) largest weights, descending, ties by key; then 0 */
     attn_tensor top_key;    /* (B, H, n_q, K) ATTN_I64, their keys; then -1; the same K */
-    attn_tensor received;   /* (B, H, 1, n_k) column sums: what each key gets from all rows */
+    attn_tensor received;   /* (B, H, 1, n_k) column sums: the total weight each key receives */
 } attn_inspection;
 
 /** Sets all outputs to absent. */
@@ -477,40 +501,42 @@ static inline void attn_inspection_init(attn_inspection *what) {
     attn_inspection_init_sized(what, sizeof(attn_inspection));
 }
 
-/** attn_inspect(): computes the requested views of the weights row by row in double precision.
- *  Only raw, capped, biased and weights are n_q x n_k; the others need O(n) memory. Borrows
- *  everything; outputs must not overlap inputs. Errors: as attn_forward(); outputs are then
- *  untouched, except after ABORTED. Cost: about n_q n_k (d_k + 10) operations per head, shared by the threads. */
+/** attn_inspect(): computes the requested quantities row by row in double precision. Only raw,
+ *  capped, biased and weights are n_q x n_k; the others need O(n) memory. Borrows everything;
+ *  outputs must not overlap inputs. Errors: as attn_forward(); outputs are then untouched, except
+ *  after ABORTED. Cost: about n_q n_k (d_k + 10) operations per head, shared among the threads. */
 ATTN_API attn_status attn_inspect(attn_ctx *ctx, const attn_args *args, const attn_inspection *what,
                                   attn_error *err);
 
 /* ----------------------------------------------------------------------------------- 8 patterns */
 
-/** A pattern is an immutable set of visible (query, key) pairs, n_q x n_k, kept as sorted key
- *  intervals per row, so that a masked tile costs nothing. Every constructor below gives a new
- *  pattern (free it with attn_pattern_destroy()), borrows its arguments, and on failure sets
- *  *pattern to NULL. Memory: 16 bytes per interval and 8 per row, from alloc, which the pattern
- *  keeps until it is destroyed; alloc may be NULL (malloc). Errors: NULL, VALUE (the message names
- *  the argument), SHAPE (operands differ), OVERFLOW, MEMORY. */
+/** A pattern is an immutable set of visible (query, key) pairs of an n_q x n_k problem, stored as
+ *  sorted key intervals per row, so that a masked tile costs nothing. Every constructor below gives
+ *  a new pattern (free it with attn_pattern_destroy()), borrows its arguments, and on failure sets
+ *  *pattern to NULL. Memory: 16 bytes per interval and 8 per row, taken from alloc, which the
+ *  pattern keeps until it is destroyed; alloc may be NULL (malloc). Errors: NULL, VALUE (the
+ *  message names the argument), SHAPE (the operands differ in shape), OVERFLOW, MEMORY.
+ *
+ *  The comment of each constructor states when query i sees key j. */
 
 /** j <= i + offset; offset as in attn_args (ATTN_OFFSET_BOTTOM_RIGHT allowed). */
 ATTN_API attn_status attn_pattern_causal(int64_t n_q, int64_t n_k, int64_t offset,
                                          const attn_alloc *alloc, attn_pattern **pattern,
                                          attn_error *err);
-/** i + offset - left <= j <= i + offset + right; -1 = open. */
+/** i + offset - left <= j <= i + offset + right; -1 = no limit on that side. */
 ATTN_API attn_status attn_pattern_window(int64_t n_q, int64_t n_k, int64_t offset, int64_t left,
                                          int64_t right, const attn_alloc *alloc,
                                          attn_pattern **pattern, attn_error *err);
-/** j < prefix, for every row (a prefix LM is the union with causal). */
+/** j < prefix, in every row (the mask of a prefix LM is the union with causal). */
 ATTN_API attn_status attn_pattern_prefix(int64_t n_q, int64_t n_k, int64_t prefix,
                                          const attn_alloc *alloc, attn_pattern **pattern,
                                          attn_error *err);
-/** doc_q[i] == doc_k[j]: block-diagonal documents. doc_q (n_q), doc_k (n_k), any numbering, need
- *  not be sorted. */
+/** doc_q[i] == doc_k[j]: block-diagonal documents. doc_q (n_q) and doc_k (n_k) hold arbitrary
+ *  document numbers, which need not be sorted. */
 ATTN_API attn_status attn_pattern_document(int64_t n_q, int64_t n_k, const int64_t *doc_q,
                                            const int64_t *doc_k, const attn_alloc *alloc,
                                            attn_pattern **pattern, attn_error *err);
-/** i < tokens or j < tokens: the first tokens see everything and are seen by everything. */
+/** i < tokens or j < tokens: these first tokens see every key and are seen by every query. */
 ATTN_API attn_status attn_pattern_global(int64_t n_q, int64_t n_k, int64_t tokens,
                                          const attn_alloc *alloc, attn_pattern **pattern,
                                          attn_error *err);
@@ -518,8 +544,9 @@ ATTN_API attn_status attn_pattern_global(int64_t n_q, int64_t n_k, int64_t token
 ATTN_API attn_status attn_pattern_strided(int64_t n_q, int64_t n_k, int64_t offset, int64_t step,
                                           const attn_alloc *alloc, attn_pattern **pattern,
                                           attn_error *err);
-/** Rows and keys in blocks of `block`; each block of rows sees `count` distinct key blocks drawn by
- *  a seeded generator (all of them if there are not more). Same seed, same pattern, everywhere. */
+/** Rows and keys are divided into blocks of `block`. Each block of rows sees `count` distinct key
+ *  blocks chosen at random (all of them if there are no more than that). The same seed gives the
+ *  same pattern on every machine. */
 ATTN_API attn_status attn_pattern_random_blocks(int64_t n_q, int64_t n_k, int64_t block,
                                                 int64_t count, uint64_t seed,
                                                 const attn_alloc *alloc, attn_pattern **pattern,
@@ -528,13 +555,13 @@ ATTN_API attn_status attn_pattern_random_blocks(int64_t n_q, int64_t n_k, int64_
 ATTN_API attn_status attn_pattern_dense(int64_t n_q, int64_t n_k, const uint8_t *allow,
                                         const attn_alloc *alloc, attn_pattern **pattern,
                                         attn_error *err);
-/** Compressed sparse rows: row i sees col[row_ptr[i]] .. col[row_ptr[i+1]-1]. Columns of a row
- *  strictly ascending. */
+/** Compressed sparse rows (CSR): row i sees the keys col[row_ptr[i]] .. col[row_ptr[i+1]-1]. The
+ *  columns of a row must be strictly ascending. */
 ATTN_API attn_status attn_pattern_from_csr(int64_t n_q, int64_t n_k, const int64_t *row_ptr,
                                            const int64_t *col, const attn_alloc *alloc,
                                            attn_pattern **pattern, attn_error *err);
 
-/** Visible in both; visible in either; not visible. */
+/** Pairs that are visible in both a and b; in either; not in a. */
 ATTN_API attn_status attn_pattern_intersect(const attn_pattern *a, const attn_pattern *b,
                                             const attn_alloc *alloc, attn_pattern **pattern,
                                             attn_error *err);
@@ -544,18 +571,19 @@ ATTN_API attn_status attn_pattern_union(const attn_pattern *a, const attn_patter
 ATTN_API attn_status attn_pattern_complement(const attn_pattern *a, const attn_alloc *alloc,
                                              attn_pattern **pattern, attn_error *err);
 
-/** Longformer: a window of `side` keys on each side, and the first `global` tokens see and are seen
- *  by all. */
+/** Longformer: a window of `side` keys on each side; the first `global` tokens see every key and
+ *  are seen by every query. */
 ATTN_API attn_status attn_pattern_longformer(int64_t n, int64_t side, int64_t global,
                                              const attn_alloc *alloc, attn_pattern **pattern,
                                              attn_error *err);
-/** BigBird in blocks: a band of `window` blocks (odd, or 0 for none) around the own block, `global`
- *  first blocks that see and are seen by all, `random` random key blocks per block of rows. */
+/** BigBird, in blocks: each block of rows sees a band of `window` key blocks (odd, or 0 for none)
+ *  centred on its own and `random` randomly chosen key blocks; the first `global` blocks see every
+ *  key and are seen by every query. */
 ATTN_API attn_status attn_pattern_bigbird(int64_t n, int64_t block, int64_t window, int64_t global,
                                           int64_t random, uint64_t seed, const attn_alloc *alloc,
                                           attn_pattern **pattern, attn_error *err);
 
-/** Frees a pattern. NULL is allowed. The functions below return 0 for NULL. */
+/** Frees a pattern. NULL is allowed. The functions below that return a number give 0 for NULL. */
 ATTN_API void attn_pattern_destroy(attn_pattern *pattern);
 ATTN_API int64_t attn_pattern_rows(const attn_pattern *pattern);
 ATTN_API int64_t attn_pattern_keys(const attn_pattern *pattern);
@@ -563,7 +591,7 @@ ATTN_API int64_t attn_pattern_keys(const attn_pattern *pattern);
 ATTN_API int attn_pattern_at(const attn_pattern *pattern, int64_t i, int64_t j);
 /** Number of visible pairs. O(1). */
 ATTN_API int64_t attn_pattern_count(const attn_pattern *pattern);
-/** Number of intervals in all rows: how scattered the pattern is. O(1). */
+/** Number of intervals in all rows, a measure of how scattered the pattern is. O(1). */
 ATTN_API int64_t attn_pattern_intervals(const attn_pattern *pattern);
 /** Writes row_ptr (n_q + 1) and col (attn_pattern_count()). */
 ATTN_API attn_status attn_pattern_to_csr(const attn_pattern *pattern, int64_t *row_ptr,
@@ -574,7 +602,7 @@ ATTN_API attn_status attn_pattern_to_csr(const attn_pattern *pattern, int64_t *r
 typedef struct attn_partial {
     uint32_t struct_size; /* set by attn_partial_init(), or by you: sizeof(attn_partial) */
     attn_tensor out;      /* (B, H, n_q, d_v) attention over some of the keys, any float dtype */
-    attn_tensor lse;      /* (B, H, n_q, 1) with its log-sum-exp, f32 or f64 */
+    attn_tensor lse;      /* (B, H, n_q, 1) its log-sum-exp, f32 or f64 */
 } attn_partial;
 
 /** Sets both tensors to absent. */
@@ -583,33 +611,35 @@ static inline void attn_partial_init(attn_partial *partial) {
     attn_partial_init_sized(partial, sizeof(attn_partial));
 }
 
-/** attn_merge(): attention over the union of n_parts disjoint key sets from the partial results over
- *  each, in double precision, in the order given, rounded once: exact up to that rounding for any
- *  number of parts. A row of which no part has a key or a sink gives out = 0 and lse = -inf. Give
- *  sinks to one of the parts only.
- *  All agree in shape; dtypes may differ, so that an f64 result can take in f32 parts call after call
- *  without losing digits. The result may be one of the parts (same data, dtype and strides) but not
- *  overlap otherwise. Errors: NULL, VALUE, SHAPE, DTYPE, STRIDE, OVERLAP; result is then untouched. */
+/** attn_merge(): combines the partial results of n_parts disjoint key sets into attention over
+ *  their union. It computes in double precision, in the order given, and rounds once, so the result
+ *  is exact up to that rounding for any number of parts. A row for which no part has a key or a
+ *  sink gives out = 0 and lse = -inf. Pass sinks to only one of the parts.
+ *  All shapes must agree. dtypes may differ, so that an f64 result can accumulate f32 parts call
+ *  after call without losing digits. The result may be one of the parts (same data, dtype and
+ *  strides) but must not overlap them otherwise. Errors: NULL, VALUE, SHAPE, DTYPE, STRIDE,
+ *  OVERLAP; result is then untouched. */
 ATTN_API attn_status attn_merge(const attn_partial *const *parts, int64_t n_parts,
                                 const attn_partial *result, attn_error *err);
 
 /* ------------------------------------------------------------------------- 10 planning and cost */
 
-/** attn_plan_explain(): says in text how attn_forward() would run this problem and why: kernels,
- *  tiles, paths, the offset in force, skipped work, scratch. Writes at most size bytes with the
- *  final 0; *needed (may be NULL) gets the full length + 1. */
+/** attn_plan_explain(): describes in words how attn_forward() would run this problem and why:
+ *  kernels, tiles, code paths, the effective offset, skipped work, scratch memory. Writes at most
+ *  size bytes including the terminating 0; *needed (needed may be NULL) receives the full length
+ *  + 1. */
 ATTN_API attn_status attn_plan_explain(attn_ctx *ctx, const attn_args *args, char *text,
                                        size_t size, size_t *needed, attn_error *err);
 
 typedef struct attn_cost_info {
     uint32_t struct_size;  /* set by attn_cost_info_init() */
     double pairs;          /* (query, key) pairs in all heads */
-    double visible_pairs;  /* those that are not masked (bias of -inf counted) */
-    double flops;          /* of forward: 2 (d_k + d_v) per visible pair */
-    double flops_backward; /* of a backward that recomputes the weights: 5 products instead of 2 */
-    double bytes_io;       /* q, k, v read once and out written once */
-    double bytes_dense;    /* what the n_q x n_k weights would take, which is never allocated */
-    double bytes_scratch;  /* what attn_forward() takes beyond inputs and outputs */
+    double visible_pairs;  /* those that are not masked (a bias of -inf masks) */
+    double flops;          /* forward pass: 2 (d_k + d_v) per visible pair */
+    double flops_backward; /* backward pass that recomputes the weights: 5 products instead of 2 */
+    double bytes_io;       /* reading q, k, v once and writing out once */
+    double bytes_dense;    /* the n_q x n_k weights, if they were stored; they never are */
+    double bytes_scratch;  /* memory attn_forward() uses beyond inputs and outputs */
 } attn_cost_info;
 
 /** Sets all counts to 0. */
@@ -618,40 +648,43 @@ static inline void attn_cost_info_init(attn_cost_info *cost) {
     attn_cost_info_init_sized(cost, sizeof(attn_cost_info));
 }
 
-/** attn_cost(): counts, exactly, without computing. Call attn_cost_info_init() on cost first.
- *  Needs no data; a mask or bias without data hides nothing. Errors: as attn_forward(). Cost: O(n_q) per sequence, O(n_q n_k) with a dense mask or bias. */
+/** attn_cost(): counts the work of a problem exactly, without computing attention. Call
+ *  attn_cost_info_init() on cost first. A mask or bias without data masks nothing.
+ *  Errors: as attn_forward(). Cost: O(n_q) per sequence, O(n_q n_k) with a dense mask or bias. */
 ATTN_API attn_status attn_cost(attn_ctx *ctx, const attn_args *args, attn_cost_info *cost,
                                attn_error *err);
 
-/* ------------------------------------------------------------------------------------- 11 trust */
+/* ---------------------------------------------------------------------- 11 oracle and self-test */
 
-/** attn_reference(): the same as attn_forward() by the definition, in double precision, one pair at
- *  a time: the oracle. Same arguments, same validation; args->workspace is ignored; out and lse
- *  additionally may be f64 whatever q is. Allocates O(n_k). Slow on purpose. */
+/** attn_reference(): the oracle. Computes the same as attn_forward() directly from the definition,
+ *  in double precision, one pair at a time. Same arguments and validation, except that
+ *  args->workspace is ignored and that out and lse may be f64 whatever the dtype of q. Allocates
+ *  O(n_k) memory. Slow on purpose. */
 ATTN_API attn_status attn_reference(const attn_args *args, const attn_tensor *out,
                                     const attn_tensor *lse, attn_error *err);
 
-/** attn_reference_backward(): the same as attn_backward() by the definition: the oracle. Same
- *  validation; lse is recomputed, so results->out and results->lse may be absent; dq, dk, dv
- *  additionally may be f64 whatever q is. Allocates O(n). Slow on purpose. */
+/** attn_reference_backward(): the oracle for attn_backward(), computed directly from the
+ *  definition. Same arguments and validation, except that lse is recomputed, so that results->out
+ *  and results->lse may be absent, and that dq, dk and dv may be f64 whatever the dtype of q.
+ *  Allocates O(n) memory. Slow on purpose. */
 ATTN_API attn_status attn_reference_backward(const attn_args *args, const attn_results *results,
                                              const attn_gradients *gradients, attn_error *err);
 
 /** attn_selftest(): checks this library on this machine: every usable instruction set against the
- *  oracle, bits over thread counts and instruction sets, poison, empty rows. say (may be NULL) gets
- *  one line per check. Takes about a second. Errors: SELFTEST (message names the first check that
- *  failed), MEMORY, THREADS. */
+ *  oracle, bit-identity across thread counts and instruction sets, NaN and Inf at masked positions,
+ *  rows that see no key. say (may be NULL) is called with one line per check. Takes about a second.
+ *  Errors: SELFTEST (the message names the first check that failed), MEMORY, THREADS. */
 ATTN_API attn_status attn_selftest(void (*say)(void *user, const char *line), void *user,
                                    attn_error *err);
 
-/* ----------------------------------------------------------------------------- 12 small helpers */
+/* ----------------------------------------------------------------------------------- 12 helpers */
 
-/** Writes the usual ALiBi slopes of H heads: 2^(-8(h+1)/H) for a power of two; otherwise those of
- *  the next lower power of two followed by every other slope of the next higher one. */
+/** Writes the standard ALiBi slopes for H heads: 2^(-8(h+1)/H) if H is a power of two; otherwise
+ *  those of the next lower power of two, followed by every other slope of the next higher one. */
 ATTN_API attn_status attn_alibi_slopes(int64_t H, double *slopes, attn_error *err);
 
-/** 1 if dropout keeps the weight of (batch, head, i, j), else 0: a pure function (Philox 4x32-10).
- */
+/** 1 if dropout keeps the weight of (batch, head, i, j), else 0. A pure function of its arguments
+ *  (Philox 4x32-10). */
 ATTN_API int attn_dropout_keep(uint64_t seed, double dropout, int64_t batch, int64_t head,
                                int64_t i, int64_t j);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apart.c - what a call writes must not be what it reads: results and the caller's memory against
- * every input, arrays of numbers among them.
- * Tests: tests/attention/test_apart.c */
+/* apart.c - a call must not write what it reads: checks results and the caller's memory against
+ * every input, including arrays of numbers. Tests: tests/attention/test_apart.c */
 #include "attention/args.h"
 
 /* ------------------------------------------------------------------------------- inputs */
@@ -13,7 +12,7 @@ static attn_status check_pair(const char *name, const attn_tensor *t, const char
                       input_name);
 }
 
-/* The arrays of attn_args, of 8-byte numbers each. */
+/* The arrays of attn_args, each of 8-byte numbers. */
 static attn_status check_arrays(const attn_args *a, const char *name, const attn_tensor *t,
                                 attn_error *err) {
     const int64_t B = attni_sequence_count(a), H = a->q.shape[1], starts = a->n_seqs + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* args.c - checks every argument in every way it can be wrong; the message names argument,
- * value, expectation, remedy. */
+/* args.c - checks every argument for every possible mistake; the message names the argument, its
+ * value, what was expected and what to do. */
 #include "attention/args.h"
 
 #include "attention/pattern.h"
@@ -171,7 +171,7 @@ attni_sequence attni_sequence_at(const attn_args *a, int64_t index) {
 }
 
 void attni_sequence_longest(const attn_args *a, int64_t *rows, int64_t *keys) {
-    if (!a->cu_q) { /* padding rows count, and keys beyond len_k are never met */
+    if (!a->cu_q) { /* padding rows count, but keys beyond len_k are never read */
         *rows = a->q.shape[2];
         *keys = a->k.shape[2];
         return;
@@ -193,8 +193,8 @@ static attn_status check_broadcast(const char *name, const attn_tensor *t, int k
                       attni_dim_name[k], t->shape[k], at_least ? "at least " : "", full);
 }
 
-/* mask and bias: (sequences|1, H|1, rows|1, m <= keys); packed sequences index them locally, so
- * longer is fine there. */
+/* mask and bias: (sequences|1, H|1, rows|1, m <= keys). Packed sequences index them locally, so
+ * they may be longer there. */
 static attn_status check_score_tensor(const attn_args *a, const char *name, const attn_tensor *t,
                                       unsigned dtypes, bool need_data, attn_error *err) {
     if (!attni_tensor_is_given(t)) return ATTN_OK;
@@ -253,7 +253,7 @@ attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error 
                       ATTNI_GROUP_KEYS);
 }
 
-/* Plans ask for data only to see whether a tensor is there, so any address will do. */
+/* Plans use data only to see whether a tensor is present, so any address will do. */
 static void assume_data(attn_tensor *t) {
     if (!t->data && attni_tensor_is_given(t)) t->data = t;
 }
@@ -327,7 +327,7 @@ attn_status attni_results_check(const attn_args *a, const attn_results *given, b
     return check_given("lse", &r->lse, lse, lse_dtypes(a), err);
 }
 
-/* A wanted gradient among all others. */
+/* A requested gradient among all others. */
 typedef struct named_gradient {
     const char *name;
     const attn_tensor *t, *like; /* like: the input it belongs to, or NULL: an array of doubles */
@@ -353,7 +353,7 @@ static attn_status check_gradient(const attn_args *a, const named_gradient *g, b
     return attni_check_apart(a, g->name, g->t, err);
 }
 
-/* need_data: a gradient without data is not wanted. */
+/* need_data: a gradient without data was not requested. */
 static attn_status check_gradients(const attn_args *a, const attn_results *r,
                                    const attn_gradients *g, bool need_data, bool allow_f64,
                                    attn_error *err) {

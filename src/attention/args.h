@@ -7,14 +7,14 @@
 
 #include "attention/tensor.h"
 
-/* Checks args and copies them to *full with defaults completed (scale filled in). */
+/* Checks args and copies them to *full, with the automatic scale replaced by its value. */
 attn_status attni_args_check(const attn_args *args, attn_args *full, attn_error *err);
-/* The same for a function that only counts: tensors need no data. In *full a mask or bias without
- * data is present (its data is not NULL, and must not be read). */
+/* The same for functions that only count: tensors need no data. In *full a mask or bias without
+ * data counts as present (its data is not NULL, and must not be read). */
 attn_status attni_args_check_shapes(const attn_args *args, attn_args *full, attn_error *err);
 
-/* Checks that scale, temperature, softcap, slopes and sinks are numbers that the arithmetic type can
- * hold; scale is filled in. */
+/* Checks that scale, temperature, softcap, slopes and sinks fit the arithmetic type; the scale must
+ * already have its value. */
 attn_status attni_check_range(const attn_args *full, attn_error *err);
 
 /* Checks out (B, H, n_q, d_v) and lse (B, H, n_q, 1) or NULL against checked arguments. */
@@ -22,7 +22,8 @@ attn_status attni_output_check(const attn_args *full, const attn_tensor *out,
                                const attn_tensor *lse, bool allow_f64, attn_error *err);
 
 /* Checks an output that must have this shape, a dtype in the set of bits 1 << dtype, and not
- * overlap an input; it need not have data. row_contiguous: the last dimension must have stride 1. */
+ * overlap an input; it need not have data. row_contiguous: the last dimension must have stride
+ * 1. */
 attn_status attni_check_result(const attn_args *full, const char *name, const attn_tensor *t,
                                const int64_t shape[4], unsigned dtypes, bool row_contiguous,
                                attn_error *err);
@@ -40,13 +41,13 @@ attn_status attni_check_spaces(const attn_args *full, const attn_tensor *const *
 /* Checks dout, and with `all` also out and lse, against checked arguments; copies to *results. */
 attn_status attni_results_check(const attn_args *full, const attn_results *given, bool all,
                                 attn_results *results, attn_error *err);
-/* Checks where gradients go and copies that to *gradients; results are already checked. allow_f64:
- * dq, dk, dv may be f64 whatever q is. */
+/* Checks the destinations of the gradients and copies them to *gradients; results must already be
+ * checked. allow_f64: dq, dk, dv may be f64 whatever the dtype of q. */
 attn_status attni_gradients_check(const attn_args *full, const attn_results *results,
                                   const attn_gradients *given, bool allow_f64,
                                   attn_gradients *gradients, attn_error *err);
-/* The same for a function that only counts: a gradient with elements is wanted and needs no data,
- * as in attni_args_check_shapes(). */
+/* The same for functions that only count: a gradient with elements counts as requested and needs no
+ * data, as in attni_args_check_shapes(). */
 attn_status attni_gradients_check_shapes(const attn_args *full, const attn_gradients *given,
                                          attn_gradients *gradients, attn_error *err);
 
@@ -62,7 +63,7 @@ typedef struct attni_sequence {
 
 int64_t attni_sequence_count(const attn_args *full);
 attni_sequence attni_sequence_at(const attn_args *full, int64_t index);
-/* The longest sequence: most rows (padding included) and most keys. */
+/* The maximum number of rows (padding included) and of keys of a sequence. */
 void attni_sequence_longest(const attn_args *full, int64_t *rows, int64_t *keys);
 
 #endif

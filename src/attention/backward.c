@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backward.c - the public backward pass: check, plan, run the tasks on the pool, add up what is one
- * number per head. Tests: tests/attention/test_backward.c, tests/engine/test_gradients.c,
- * tests/golden/test_golden_gradients.c */
-#include "attention/backward_tasks.h"
+/* backward.c - the public backward pass: checks the arguments, plans, runs the tasks on the pool,
+ * and adds up the gradients that are one number per head. Tests: tests/attention/test_backward.c,
+ * tests/engine/test_gradients.c, tests/golden/test_golden_gradients.c */
+#include "attention/far_rows.h"
 
 static attn_status check_ctx(const attn_ctx *ctx, attn_error *err) {
     if (ctx) return ATTN_OK;
@@ -23,7 +23,7 @@ static attn_status choose_workspace(attn_ctx *ctx, attni_backward_job *job, attn
     return attni_check_spaces(a, all, sizeof all / sizeof *all, err);
 }
 
-/* dbias is added to element by element; elements may share memory, so all are cleared before. */
+/* dbias is accumulated element by element; elements may share memory, so all are cleared first. */
 static void clear_dbias(const attn_tensor *t) {
     const size_t size = (size_t)attni_dtype_size(t->dtype);
     for (int64_t b = 0; b < t->shape[0]; b++) {
@@ -83,14 +83,13 @@ attn_status attn_backward(attn_ctx *ctx, const attn_args *args, const attn_resul
     ATTN_TRY(attni_results_check(&full, results, true, &from, err));
     ATTN_TRY(attni_gradients_check(&full, &from, gradients, false, &to, err));
     ATTN_TRY(attni_backward_plan_make(ctx, &full, &to, &plan, err));
-    if (!plan.forward.kernels->backward)
-        return attni_fail(err, ATTN_E_ISA, "backward: not in this build for %s; use f32",
-                          attn_dtype_name(full.q.dtype));
+    ATTN_TRY(attni_plan_check_built(&plan.forward, err));
     attni_backward_job job = {
         .ctx = ctx, .plan = &plan, .results = &from, .gradients = &to, .dq_sums = to.dq};
     ATTN_TRY(choose_workspace(ctx, &job, err));
     job.dq_lost = like_queries(&full, job.workspace + plan.dq_lost);
     if (plan.own_sums) job.dq_sums = like_queries(&full, job.workspace + plan.dq_sums);
+    ATTN_TRY(attni_far_rows_find(&job, err));
     clear_shared(&job);
     ATTN_TRY(attni_ctx_run(ctx, plan.workers, plan.n_tasks, attni_backward_task, &job, err));
     add_up(&job);

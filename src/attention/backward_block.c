@@ -2,53 +2,61 @@
 /* backward_block.c - see backward_block.h. */
 #include "attention/backward_block.h"
 
+#include "attention/far_rows.h"
+#include "core/log2.h"
+
 size_t attni_backward_panel_size(void) { return (sizeof(attni_back_panel) + 63) / 64 * 64; }
 
-/* An output of exactly 0 counts as 0 whatever dout holds: a row that sees no key has only such. */
-ATTNI_INLINE double product_at(attn_dtype dtype, const void *dout, const void *out, int64_t at) {
-    const double x = attni_load_as(dtype, out, at);
-    return x == 0 ? 0 : attni_load_as(dtype, dout, at) * x;
+/* A row of t as reals; half types are widened into row `buffer` of the scratch. */
+static const void *real_row(const attni_back_task *s, const attn_tensor *t, const void *row,
+                            int buffer) {
+    const attni_row_scratch scratch = attni_back_row_scratch(s);
+    const attni_plan *f = &s->plan->forward;
+    return f->half ? attni_widen_row(f, t, row, &scratch, buffer) : row;
 }
 
-/* In double, as two sums, so that one addition need not wait for the one before. */
-ATTNI_INLINE double dot_as(attn_dtype dtype, const void *a, const void *b, int64_t n) {
-    double even = 0, odd = 0;
-    for (int64_t c = 0; c + 1 < n; c += 2) {
-        even += product_at(dtype, a, b, c);
-        odd += product_at(dtype, a, b, c + 1);
+static double dout_dot_out(const attni_back_task *s, const attni_back_panel *p, int x) {
+    const attn_results *r = s->job->results;
+    const void *dout = attni_lane_row(&p->base.rows, x, &r->dout),
+               *out = attni_lane_row(&p->base.rows, x, &r->out);
+    return s->plan->forward.kernels->dot(r->out.shape[3], real_row(s, &r->dout, dout, 0),
+                                         real_row(s, &r->out, out, 1));
+}
+
+/* The log-sum-exp of row x. Infinite, it has no weights that add up to one: everything is NaN. */
+static void read_lse(const attni_back_task *s, attni_back_panel *p, int x) {
+    const attn_tensor *t = &s->job->results->lse;
+    const double lse = attni_load_as(t->dtype, attni_lane_row(&p->base.rows, x, t), 0);
+    p->blind[x] = lse == -HUGE_VAL || p->base.rows.i[x] >= s->seq.n_q;
+    p->top[x] = lse * ATTNI_LOG2E;
+    p->rest[x] = lse == HUGE_VAL ? NAN : 0;
+    p->far[x] = attni_is_far(lse);
+    if (ATTNI_JOIN_GROUPS && p->far[x]) {
+        const double *stats = attni_lane_row(&p->base.rows, x, &s->job->stats);
+        p->top[x] = stats[0];
+        p->rest[x] = attni_lse(0, stats[1]) * ATTNI_LOG2E;
     }
-    if (n % 2 == 1) even += product_at(dtype, a, b, n - 1);
-    return even + odd;
-}
-
-static double row_dot(attn_dtype dtype, const void *a, const void *b, int64_t n) {
-    return dtype == ATTN_F32 ? dot_as(ATTN_F32, a, b, n) : dot_as(dtype, a, b, n);
 }
 
 void attni_back_panel_read(const attni_back_task *s, attni_back_panel *p) {
-    const attn_results *r = s->job->results;
     for (int x = 0; x < p->base.rows.n; x++) {
-        const void *lse = attni_lane_row(&p->base.rows, x, &r->lse);
-        p->lse[x] = attni_load_real(lse, (size_t)attni_dtype_size(r->lse.dtype), 0);
-        p->blind[x] = p->lse[x] == -HUGE_VAL || p->base.rows.i[x] >= s->seq.n_q;
-        p->dot[x] = p->blind[x]
-                        ? 0
-                        : row_dot(r->dout.dtype, attni_lane_row(&p->base.rows, x, &r->dout),
-                                  attni_lane_row(&p->base.rows, x, &r->out), r->out.shape[3]);
+        read_lse(s, p, x);
+        p->dot[x] = p->blind[x] ? 0 : dout_dot_out(s, p, x);
+        if (p->blind[x]) attni_rows_hide(&p->base.rows, x);
     }
 }
 
 static bool is_used(const attni_back_panel *p, int x) { return x < p->base.rows.n && !p->blind[x]; }
 
-/* inverse = 2^(from - log-sum-exp), 0 in lanes that see nothing. from (lanes) is in base 2. */
+/* inverse = 2^(from - log-sum-exp), 0 in lanes that see no key. from (lanes) is in base 2. */
 static void fill_inverse(const attni_back_task *s, attni_back_panel *p, const void *from) {
     const attni_plan *f = &s->plan->forward;
     const size_t real = f->real_size;
-    double exponent[ATTNI_MAX_LANES]; /* of the real type */
+    double exponent[ATTNI_MAX_LANES] = {0}; /* of the real type */
     for (int x = 0; x < attni_back_lanes(s, p); x++) {
-        const double lse = is_used(p, x) ? p->lse[x] * ATTNI_LOG2E : 0;
+        const double reference = attni_load_real(from, real, x);
         attni_store_real(exponent, real, x,
-                         is_used(p, x) ? attni_load_real(from, real, x) - lse : 0);
+                         is_used(p, x) ? (reference - p->top[x]) - p->rest[x] : 0);
     }
     f->kernels->exp2(attni_back_lanes(s, p), exponent, p->inverse);
     for (int x = 0; x < attni_back_lanes(s, p); x++) {
@@ -56,12 +64,12 @@ static void fill_inverse(const attni_back_task *s, attni_back_panel *p, const vo
     }
 }
 
-/* The row's log-sum-exp in base 2 as a whole number and a factor: s - whole is exact, as in
+/* The row's log-sum-exp in base 2, as a whole number and a factor: s - whole is exact, as in
  * forward. */
 static void fill_stats(const attni_back_task *s, attni_back_panel *p) {
     const size_t real = s->plan->forward.real_size;
     for (int x = 0; x < attni_back_lanes(s, p); x++) {
-        attni_store_real(p->whole, real, x, is_used(p, x) ? rint(p->lse[x] * ATTNI_LOG2E) : 0);
+        attni_store_real(p->whole, real, x, is_used(p, x) ? rint(p->top[x]) : 0);
         attni_store_real(p->delta, real, x, is_used(p, x) ? p->dot[x] : 0);
     }
     fill_inverse(s, p, p->whole);
@@ -70,7 +78,7 @@ static void fill_stats(const attni_back_task *s, attni_back_panel *p) {
 const void *attni_back_panel_stored(const attni_back_task *s, attni_back_panel *p, int64_t first) {
     const attni_plan *f = &s->plan->forward;
     const attni_saved *saved = &f->saved;
-    if (saved->bytes == 0 || s->scores_mask) return NULL;
+    if (!s->use_saved) return NULL;
     const char *head = (const char *)f->args->saved + (size_t)s->head * saved->head_bytes;
     const size_t row = (size_t)saved->row * f->real_size,
                  column = (size_t)p->base.first_row * f->real_size;
@@ -144,68 +152,35 @@ void attni_back_panel_pack(const attni_back_task *s, attni_back_panel *p) {
     if (plan->want_dv) copy_rows(s, p, from, a->v.shape[3], s->scratch + plan->layout.do_rows);
 }
 
-/* Does no number of this many bytes each have an exponent, as it is stored, of `exponent` or more?
- * Added to what is missing to the next power of two it carries into the sign bit: integer
- * arithmetic that compilers turn into vectors. */
-ATTNI_INLINE bool are_below(const void *numbers, int64_t n, int bytes, int mantissa,
-                            uint64_t exponent) {
-    const int sign = 8 * bytes - 1;
-    const uint64_t magnitude = ((uint64_t)1 << sign) - 1,
-                   missing = ((uint64_t)1 << sign) - (exponent << mantissa);
-    uint64_t carry = 0;
-    for (int64_t i = 0; bytes == 2 && i < n; i++)
-        carry |= (((const uint16_t *)numbers)[i] & magnitude) + missing;
-    uint32_t carry32 = 0;
-    for (int64_t i = 0; bytes == 4 && i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, (const float *)numbers + i, sizeof bits);
-        carry32 |= (bits & (uint32_t)magnitude) + (uint32_t)missing;
-    }
-    for (int64_t i = 0; bytes == 8 && i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, (const double *)numbers + i, sizeof bits);
-        carry |= (bits & magnitude) + missing;
-    }
-    return ((carry | carry32) >> sign & 1) == 0;
-}
-
-static bool are_finite(const void *numbers, int64_t n, size_t real_size) {
-    return real_size == sizeof(float) ? are_below(numbers, n, 4, 23, 0xff)
-                                      : are_below(numbers, n, 8, 52, 0x7ff);
-}
-
-/* Magnitudes below 2^49 (f64: 2^500), of queries times their factor and of keys alike, cannot make a
- * score that leaves the range, for any head size. */
-static bool are_modest(attn_dtype dtype, const void *numbers, int64_t n) {
-    switch (dtype) {
-    case ATTN_F64: return are_below(numbers, n, 8, 52, 1023 + 500);
-    case ATTN_F16: return are_below(numbers, n, 2, 10, 0x1f);
-    case ATTN_BF16: return are_below(numbers, n, 2, 7, 127 + 49);
-    default: return are_below(numbers, n, 4, 23, 127 + 49);
-    }
+/* If queries times their factor and keys are both below this in magnitude, no score can leave the
+ * range, for any head size. */
+static double modest_limit(const attni_plan *f) {
+    return f->real_size == sizeof(float) ? 0x1p49 : 0x1p500;
 }
 
 bool attni_back_keys_are_modest(const attni_back_task *s) {
-    const attn_tensor *k = &s->plan->forward.args->k;
+    const attni_plan *f = &s->plan->forward;
+    const attn_tensor *k = &f->args->k;
     for (int64_t j = s->lo; j < s->hi; j++) {
         const void *row = attni_row_at(k, s->seq.batch, s->kv_head, s->seq.k_row + j);
-        if (!are_modest(k->dtype, row, k->shape[3])) return false;
+        if (!f->kernels->are_below(k->shape[3], real_row(s, k, row, 0), modest_limit(f)))
+            return false;
     }
     return true;
 }
 
 bool attni_back_panel_is_modest(const attni_back_task *s, const attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
-    return are_modest(f->real_size == sizeof(double) ? ATTN_F64 : ATTN_F32, p->base.q_t,
-                      f->args->q.shape[3] * attni_back_lanes(s, p));
+    return f->kernels->are_below(f->args->q.shape[3] * attni_back_lanes(s, p), p->base.q_t,
+                                 modest_limit(f));
 }
 
-/* Are the block's rows of a packed operand finite? */
+/* Whether the block's rows of a packed operand are finite. */
 static bool rows_are_finite(const attni_back_task *s, const char *operand, int64_t d) {
     const attni_plan *f = &s->plan->forward;
     for (int64_t c = 0; c < d;) {
         const int64_t lanes = attni_column_vecs(f->kernels, d - c) * f->kernels->vl;
-        if (!are_finite(operand, s->n_rows * lanes, f->real_size)) return false;
+        if (!f->kernels->are_below(s->n_rows * lanes, operand, HUGE_VAL)) return false;
         operand += (size_t)(ATTNI_BLOCK_ROWS * lanes) * f->real_size;
         c += lanes;
     }

@@ -8,7 +8,7 @@
 
 /* ----------------------------------------------------------------------------- columns */
 
-/* Products take at least two vectors. */
+/* Products need at least two vectors. */
 int attni_column_vecs(const attni_kernels *kernels, int64_t columns) {
     return (int)attni_max(2, attni_panel_vecs(kernels, columns));
 }
@@ -25,8 +25,8 @@ static bool shares_memory(const attn_tensor *t) {
     return !attni_tensor_is_empty(t) && attni_check_distinct("dbias", t, NULL) != ATTN_OK;
 }
 
-/* Heads whose gradients meet in dbias form a strand; if even keys meet there is one strand and one
- * range. */
+/* Heads whose gradients are summed into the same dbias form a strand; if even keys share elements,
+ * there is one strand and one range. */
 static void choose_strands(attni_backward_plan *plan, const attn_gradients *g, bool sliding) {
     const attn_args *a = plan->forward.args;
     const int64_t sequences = attni_sequence_count(a), H_kv = a->k.shape[1];
@@ -38,8 +38,9 @@ static void choose_strands(attni_backward_plan *plan, const attn_gradients *g, b
     plan->strands = plan->heads == 0 ? 0 : plan->heads / plan->heads_per_strand;
 }
 
-/* With enough strands every worker has work without splitting keys. Otherwise each group of tiles
- * is a range: it costs a pass over the queries, and the next one follows a block behind. */
+/* With enough strands, every worker has work without splitting the keys. Otherwise each group of
+ * tiles is a range: it costs one pass over the queries, and the next range follows one block
+ * behind. */
 static void choose_ranges(attni_backward_plan *plan, int64_t keys, int threads, bool sliding) {
     enum { ENOUGH = 3 };
     const int64_t tiles = attni_max(1, attni_ceil_div(keys, ATTNI_BACKWARD_KEYS));
@@ -67,7 +68,7 @@ static bool lay_out_worker(attni_backward_plan *plan) {
     l->dq_lost = attni_arena_place(&panel, plan->want_dq ? d_k : 0, lanes, real);
     l->stats = attni_arena_place(&panel, 3, lanes, real);
     l->panel_bytes = panel.used;
-    /* A block of one-vector panels would have the most of them. */
+    /* Blocks of one-vector panels have the largest number of panels. */
     l->panels = attni_arena_place(&c, rows / (size_t)f->kernels->vl, panel.used, 1);
     l->p = attni_arena_place(&c, keys, rows, real);
     l->ds = attni_arena_place(&c, keys, rows, real);
@@ -107,8 +108,20 @@ static bool lay_out_shared(attni_backward_plan *plan, const attn_gradients *g) {
                                       plan->forward.real_size);
     plan->dq_lost = attni_arena_place(&c, plan->want_dq && plan->ranges > 1 ? rows : 0,
                                       (size_t)a->q.shape[3], plan->forward.real_size);
+    plan->row_stats = attni_arena_place(&c, ATTNI_JOIN_GROUPS ? rows : 0, 2, sizeof(double));
     plan->shared_bytes = c.used;
     return !c.overflow;
+}
+
+/* Runs before the tasks, in the workers' scratch. */
+static attn_status plan_stats(attn_ctx *ctx, const attn_args *full, attni_backward_plan *plan,
+                              attn_error *err) {
+    if (!ATTNI_JOIN_GROUPS) return ATTN_OK; /* no row is far */
+    plan->stats_args = *full;
+    plan->stats_args.v.shape[3] = 0;
+    plan->stats_args.dropout = 0;
+    plan->stats_args.saved = NULL;
+    return attni_plan_make(ctx, &plan->stats_args, &plan->stats, err);
 }
 
 attn_status attni_backward_plan_make(attn_ctx *ctx, const attn_args *full, const attn_gradients *g,
@@ -133,10 +146,12 @@ attn_status attni_backward_plan_make(attn_ctx *ctx, const attn_args *full, const
     plan->own_sums = plan->want_dq && plan->ranges > 1 && (plan->forward.half || !g->dq.data);
     plan->grouped = plan->forward.group * rows > ATTNI_GROUP_BLOCKS * ATTNI_BLOCK_ROWS;
     plan->double_kernels = attni_ctx_kernels(ctx, true);
+    ATTN_TRY(plan_stats(ctx, full, plan, err));
     size_t all;
     if (!lay_out_worker(plan) || !lay_out_shared(plan, g) ||
         !attni_mul(plan->layout.bytes, (size_t)plan->workers, &all) ||
-        !attni_add(all, plan->shared_bytes, &plan->workspace)) {
+        !attni_add(all > plan->stats.workspace ? all : plan->stats.workspace, plan->shared_bytes,
+                   &plan->workspace)) {
         return attni_fail(err, ATTN_E_OVERFLOW,
                           "scratch for head sizes %lld and %lld overflows the address space",
                           (long long)full->q.shape[3], (long long)full->v.shape[3]);

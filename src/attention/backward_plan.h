@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backward_plan.h - how one backward pass will run: what is computed, who shares what, scratch.
- * Depends on shapes, options and wanted gradients; results do not depend on it. Made by
+/* backward_plan.h - how a backward pass will run: what is computed, how it is split, scratch.
+ * Depends on shapes, options and requested gradients; results do not depend on it. Made by
  * backward_plan.c; read by backward.c, backward_tasks.c, explain.c. Tests:
  * tests/attention/test_backward.c */
 #ifndef ATTNI_BACKWARD_PLAN_H
@@ -8,7 +8,7 @@
 
 #include "attention/plan.h"
 
-/* Where things lie in the scratch of one worker, in bytes; all 64-byte aligned. */
+/* The layout of one worker's scratch: offsets in bytes, all 64-byte aligned. */
 typedef struct attni_backward_layout {
     size_t panels;                         /* (panels of a block) parts of panel_bytes */
     size_t q_t, do_t;                      /* in each part: (d_k, lanes), (d_v, lanes) */
@@ -27,6 +27,8 @@ typedef struct attni_backward_layout {
 
 typedef struct attni_backward_plan {
     attni_plan forward;                  /* kernels, real type, factors, groups */
+    attn_args stats_args;                /* the same problem without values and dropout */
+    attni_plan stats;                    /* forward of it, where rows are far (far_rows.h) */
     const attni_kernels *double_kernels; /* for the few numbers that are always doubles */
     bool want_dq;                        /* for dq itself or for dscale */
     bool want_dk, want_dv, want_dbias;
@@ -34,13 +36,13 @@ typedef struct attni_backward_plan {
     bool grouped;                 /* more than one group of blocks adds to dk and dv */
     int64_t columns_k, columns_v; /* d_k and d_v padded to whole panels */
     int64_t heads;                /* pairs of (sequence, key/value head) */
-    /* A strand is the heads that one task does one after another, because their gradients meet in
-     * the same elements of dbias. The keys of a strand are split into ranges; a block of queries
-     * goes through the ranges in order, each adding to its dq. */
+    /* A strand is a set of heads that one task processes one after another, because their gradients
+     * are added to the same elements of dbias. The keys of a strand are split into ranges; a block
+     * of queries goes through the ranges in order, and each adds to its dq. */
     int64_t strands, heads_per_strand, ranges, range_tiles;
     bool sequences_share, heads_share;
     int64_t n_tasks;
-    int workers; /* threads that take part, each with its scratch */
+    int workers; /* number of threads used, each with its own scratch */
     attni_backward_layout layout;
     /* Shared scratch, before the workers' parts: */
     size_t progress;   /* (heads, ranges) blocks done */
@@ -48,15 +50,16 @@ typedef struct attni_backward_plan {
     size_t scale_sums; /* (heads) doubles */
     size_t dq_sums;    /* (B, H, n_q, d_k) reals, if own_sums */
     size_t dq_lost;    /* the same, if several ranges sum dq */
+    size_t row_stats;  /* (B, H, n_q, 2) doubles, where rows are far */
     size_t shared_bytes;
-    size_t workspace; /* in all */
+    size_t workspace; /* total */
 } attni_backward_plan;
 
 attn_status attni_backward_plan_make(attn_ctx *ctx, const attn_args *full,
                                      const attn_gradients *gradients, attni_backward_plan *plan,
                                      attn_error *err);
 
-/* Vectors of the next column panel when `columns` are left. */
+/* The number of vectors of the next column panel if `columns` are left. */
 int attni_column_vecs(const attni_kernels *kernels, int64_t columns);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backward_tasks.c - blocks of queries meet tiles of keys: each panel of the block recomputes P^T
+/* backward_tasks.c - blocks of queries visit tiles of keys: each panel of the block recomputes P^T
  * and dS^T of the tile and adds to its dQ, then the block adds to dV and dK of the tile. Called on
  * pool threads through backward.c. Touches its part of the workspace, its keys of dk and dv, its
- * elements of dbias, and the rows of dq when their turn comes. Sums run over tiles in ascending
- * order for dq and over blocks in ascending order for dk and dv, whoever does them: that fixes the
- * bits. */
+ * elements of dbias, and the rows of dq when it is their turn. Sums run over tiles in ascending
+ * order for dq and over blocks in ascending order for dk and dv, whichever thread computes them:
+ * this fixes the bits. */
 #include "attention/backward_block.h"
 
 static bool is_last_range(const attni_back_task *s) { return s->range == s->plan->ranges - 1; }
@@ -41,7 +41,7 @@ static void add_dbias(const attni_back_task *s, const attni_back_panel *p, int64
 
 /* ---------------------------------------------------------------------------- one tile */
 
-/* Which panels of the block see a key: from first to last, -1 if none. */
+/* The panels of the block that see a key: from first to last, -1 if none. */
 typedef struct key_panels {
     int8_t first[ATTNI_BACKWARD_KEYS], last[ATTNI_BACKWARD_KEYS];
 } key_panels;
@@ -65,7 +65,7 @@ static void fill_reals(void *array, size_t real_size, int64_t at, int n, double 
     }
 }
 
-/* Marks pairs of keys from .. to - 1 as hidden: weight -0, gradient 0. */
+/* Marks the pairs of keys from .. to - 1 as masked: weight -0, gradient 0. */
 static void hide_keys(const attni_back_task *s, const attni_back_panel *p, int64_t from,
                       int64_t to) {
     const attni_backward_layout *l = &s->plan->layout;
@@ -77,7 +77,7 @@ static void hide_keys(const attni_back_task *s, const attni_back_panel *p, int64
     }
 }
 
-/* Of the first n keys of the tile, those outside the view. */
+/* Masks those of the first n keys of the tile that are outside the view. */
 static void hide_rest(const attni_back_task *s, const attni_back_panel *p, const attni_view *view,
                       int64_t n) {
     int64_t from = 0;
@@ -88,12 +88,12 @@ static void hide_rest(const attni_back_task *s, const attni_back_panel *p, const
     hide_keys(s, p, from, n);
 }
 
-/* Lanes whose row sees keys of this tile only, by its range: pattern and mask may hide more. A
- * sink has a part in a row that no key shows, so such rows keep dout . out. */
+/* Lanes whose row sees keys of this tile only, judging by its range: pattern and mask may exclude
+ * more. A sink contributes to a row without being a key, so rows with a sink keep dout . out. */
 static uint64_t short_rows(const attni_back_task *s, const attni_back_panel *p, int64_t first) {
     const attni_rows *rows = &p->base.rows;
     uint64_t lanes = 0;
-    /* Most panels have none: what all rows see reaches beyond the tile. */
+    /* Most panels have no such lanes: the keys that all rows see reach beyond the tile. */
     if (rows->all_lo < first || rows->all_hi > first + ATTNI_BACKWARD_KEYS) return 0;
     if (s->plan->forward.args->sinks) return 0;
     for (int x = 0; x < p->base.rows.n; x++) {
@@ -109,14 +109,14 @@ static void visit_tile(const attni_back_task *s, attni_back_panel *p, const attn
     const attni_plan *f = &plan->forward;
     const attni_backward_layout *l = &plan->layout;
     const size_t column = (size_t)p->column * f->real_size;
-    const attni_meeting meeting = {.plan = f,
-                                   .rows = &p->base.rows,
-                                   .vecs = p->base.vecs,
-                                   .first = t->first,
-                                   .view = s->view,
-                                   .scratch = attni_back_row_scratch(s)};
-    attni_changes changes;
-    attni_changes_begin(&changes, &meeting);
+    const attni_visit_source source = {.plan = f,
+                                       .rows = &p->base.rows,
+                                       .vecs = p->base.vecs,
+                                       .first = t->first,
+                                       .view = s->view,
+                                       .scratch = attni_back_row_scratch(s)};
+    attni_edits edits;
+    attni_edits_begin(&edits, &source);
     attni_backward_visit visit = {
         .visit = {.first = !p->started, .prefetch = !f->half && p->column == 0, .q_t = p->base.q_t},
         .do_t = p->do_t,
@@ -133,7 +133,7 @@ static void visit_tile(const attni_back_task *s, attni_back_panel *p, const attn
         .keep = s->scratch + l->keep,
         .dq_t = plan->want_dq ? p->dq_t : NULL,
     };
-    attni_visit_meet(&visit.visit, &meeting, t, &changes);
+    attni_visit_fill(&visit.visit, &source, t, &edits);
     f->kernels->backward(&visit);
     p->started = true;
     if (plan->want_dbias) add_dbias(s, p, t->first, visit.dz);
@@ -180,8 +180,8 @@ static void add_product(const attni_back_task *s, const attni_key_sums *sums, in
     }
 }
 
-/* Of the first n keys, those seen by the same panels go together, so that a diagonal costs little
- * more than it shows. */
+/* Processes those of the first n keys that are seen by the same panels together, so that a diagonal
+ * costs little more than its visible pairs. */
 static void add_keys(const attni_back_task *s, int64_t first, int64_t n, const key_panels *seen) {
     const attni_backward_layout *l = &s->plan->layout;
     for (int64_t key = 0; key < n;) {
@@ -202,7 +202,7 @@ static void add_keys(const attni_back_task *s, int64_t first, int64_t n, const k
     }
 }
 
-/* Does the panel see a key of the tile? Fills the view. */
+/* Fills the view; returns whether the panel sees a key of the tile. */
 static bool sees_tile(const attni_back_task *s, attni_back_panel *p, int64_t first) {
     const int64_t tile = first / ATTNI_KEY_TILE;
     if (tile >= p->next) p->next = attni_rows_next_tile(&p->base.rows, tile);
@@ -211,8 +211,8 @@ static bool sees_tile(const attni_back_task *s, attni_back_panel *p, int64_t fir
                            s->view);
 }
 
-static void meet_tile(const attni_back_task *s, const attni_key_source *from, int64_t first,
-                      int64_t lo, int64_t hi) {
+static void do_tile(const attni_back_task *s, const attni_key_source *from, int64_t first,
+                    int64_t lo, int64_t hi) {
     const attni_tile t = attni_tile_at(from, first, attni_max(lo, first),
                                        attni_min(hi, first + ATTNI_BACKWARD_KEYS));
     const int64_t n_keys = attni_min(hi - first, ATTNI_BACKWARD_KEYS); /* no panel sees others */
@@ -253,7 +253,7 @@ static void unpack_panel(const attni_back_task *s, const attni_back_panel *p, co
         f->kernels->narrow(to->shape[3], to->dtype, rows[x], attni_lane_row(&p->base.rows, x, to));
 }
 
-/* To the result after the last range, else to where the next range finds it. */
+/* Writes to the result after the last range, otherwise to where the next range reads it. */
 static void unpack_dq(const attni_back_task *s, const attni_back_panel *p) {
     const attn_args *a = s->plan->forward.args;
     const attn_tensor *dq = &s->job->gradients->dq;
@@ -274,15 +274,15 @@ static void load_panel(const attni_back_task *s, const attni_back_panel *p, cons
     f->kernels->pack_queries(p->base.vecs, from->shape[3], (const void *const *)rows, 1, panel);
 }
 
-/* What the ranges before this one have left. */
+/* Reads what the previous ranges have left. */
 static void load_dq(const attni_back_task *s, attni_back_panel *p) {
     load_panel(s, p, &s->job->dq_sums, p->dq_total);
     load_panel(s, p, &s->job->dq_lost, p->dq_lost);
     p->folded = true;
 }
 
-/* d loss / d scale = sum of q . (sum of dS k), as dq is scale times that; row by row, so that
- * panels of any width give the same sum. */
+/* d loss / d scale = sum of q . (sum of dS k), since dq is scale times the inner sum. It is added
+ * row by row, so that panels of any width give the same result. */
 static void add_dscale(const attni_back_task *s, const attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
     double *sum = (double *)(s->job->workspace + s->plan->scale_sums) + s->head;
@@ -300,7 +300,7 @@ static void add_dscale(const attni_back_task *s, const attni_back_panel *p) {
     }
 }
 
-/* The current group of tiles joins the total. */
+/* Adds the current group of tiles to the total. */
 static void fold_dq(const attni_back_task *s, attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
     const int64_t n = f->args->q.shape[3] * attni_back_lanes(s, p);
@@ -320,7 +320,7 @@ static void end_dq(const attni_back_task *s, attni_back_panel *p) {
     const attni_plan *f = &s->plan->forward;
     const int64_t n = f->args->q.shape[3] * attni_back_lanes(s, p);
     fold_dq(s, p);
-    if (!p->folded) { /* the rows saw nothing */
+    if (!p->folded) { /* the rows saw no key */
         memset(p->dq_total, 0, (size_t)n * f->real_size);
         memset(p->dq_lost, 0, (size_t)n * f->real_size);
     }
@@ -331,6 +331,15 @@ static void end_dq(const attni_back_task *s, attni_back_panel *p) {
 
 /* ---------------------------------------------------------------------------------- block */
 
+/* The sink of row x relative to its log-sum-exp, in base 2. A far row has the sink as forward has
+ * it, in the real type. */
+static double sink_exponent(const attni_back_task *s, const attni_back_panel *p, int x) {
+    const attni_plan *f = &s->plan->forward;
+    const double sink = f->args->sinks[p->base.rows.head[x]] * ATTNI_LOG2E;
+    const bool rounds = ATTNI_JOIN_GROUPS && p->far[x] && f->real_size == sizeof(float);
+    return ((rounds ? (double)(float)sink : sink) - p->top[x]) - p->rest[x];
+}
+
 /* d loss / d sink of head h = -sum over its rows of w_sink (dout . out). */
 static void add_dsinks(const attni_back_task *s, const attni_back_panel *p) {
     const attn_args *a = s->plan->forward.args;
@@ -338,7 +347,7 @@ static void add_dsinks(const attni_back_task *s, const attni_back_panel *p) {
         (double *)(s->job->workspace + s->plan->sink_sums) + s->seq.index * a->q.shape[1];
     double weight[ATTNI_MAX_LANES] = {0};
     for (int x = 0; x < p->base.rows.n; x++) {
-        if (!p->blind[x]) weight[x] = (a->sinks[p->base.rows.head[x]] - p->lse[x]) * ATTNI_LOG2E;
+        if (!p->blind[x]) weight[x] = sink_exponent(s, p, x);
     }
     s->plan->double_kernels->exp2(ATTNI_MAX_LANES, weight, weight);
     for (int x = 0; x < p->base.rows.n; x++) {
@@ -351,7 +360,7 @@ static attni_progress *progress_of(const attni_back_task *s, int64_t range) {
     return &all[s->head * s->plan->ranges + range];
 }
 
-static void meet_keys(const attni_back_task *s, int64_t lo, int64_t hi) {
+static void do_keys(const attni_back_task *s, int64_t lo, int64_t hi) {
     const attni_key_source from = {.plan = &s->plan->forward,
                                    .seq = &s->seq,
                                    .kv_head = s->kv_head,
@@ -360,21 +369,21 @@ static void meet_keys(const attni_back_task *s, int64_t lo, int64_t hi) {
     enum { GROUP = ATTNI_BACKWARD_GROUP_TILES * ATTNI_BACKWARD_KEYS };
     int64_t first = lo / ATTNI_BACKWARD_KEYS * ATTNI_BACKWARD_KEYS;
     for (; first < hi; first += ATTNI_BACKWARD_KEYS) {
-        meet_tile(s, &from, first, lo, hi);
+        do_tile(s, &from, first, lo, hi);
         if (!ATTNI_JOIN_GROUPS || (first + ATTNI_BACKWARD_KEYS) % GROUP != 0) continue;
         for (int n = 0; s->plan->want_dq && n < s->n_panels; n++)
             fold_dq(s, attni_back_panel_at(s, n));
     }
 }
 
-/* Waits for the dq of the block to arrive from the range before; false when the call is aborted. */
+/* Waits until the previous range has passed on the block's dq; false if the call is aborted. */
 static bool await_dq(const attni_back_task *s, int64_t first) {
     return attni_progress_await(progress_of(s, s->range - 1), first + s->n_rows,
                                 attni_ctx_aborted(s->job->ctx));
 }
 
-/* A block that sees nothing of the range still passes through the first, which begins its dq, and
- * the last, which ends it. */
+/* A block that sees no key of the range still passes through the first range, which starts its dq,
+ * and the last, which finishes it. */
 static void do_block(attni_back_task *s, int64_t first) {
     const attni_backward_plan *plan = s->plan;
     int64_t lo, hi;
@@ -390,13 +399,16 @@ static void do_block(attni_back_task *s, int64_t first) {
     s->scores_mask = s->far_keys;
     for (int n = 0; sees && n < n_panels && !s->scores_mask; n++)
         s->scores_mask = !attni_back_panel_is_modest(s, attni_back_panel_at(s, n));
+    s->use_saved = plan->forward.saved.bytes > 0 && !s->scores_mask;
+    for (int n = 0; s->use_saved && n < n_panels; n++)
+        s->use_saved = !attni_back_panel_hides(attni_back_panel_at(s, n));
     s->guarded =
         sees && (s->scores_mask || may_hide(plan->forward.args)) && !attni_back_block_is_finite(s);
     if (plan->want_dq && s->range > 0) {
         if (!await_dq(s, first)) return;
         for (int n = 0; n < n_panels; n++) load_dq(s, attni_back_panel_at(s, n));
     }
-    if (sees) meet_keys(s, lo, hi);
+    if (sees) do_keys(s, lo, hi);
     for (int n = 0; plan->want_dq && n < n_panels; n++) end_dq(s, attni_back_panel_at(s, n));
     attni_progress_set(progress_of(s, s->range), first + s->n_rows);
 }
@@ -408,12 +420,12 @@ static void clear_rows(const attn_tensor *t, int64_t b, int64_t h, int64_t from,
         memset(attni_row_at(t, b, h, j), 0, (size_t)(t->shape[3] * attni_dtype_size(t->dtype)));
 }
 
-/* Where a worker's scratch has room for sums: totals, the current group, and what is lost. */
+/* The sums in a worker's scratch: totals, the current group, and lost low-order parts. */
 typedef struct sum_places {
     size_t total, group, lost;
 } sum_places;
 
-/* Sums of the range begin at zero. Keys beyond the sequence belong to its last range. */
+/* The sums of the range start at zero. Keys beyond the sequence belong to its last range. */
 static attni_key_sums begin_sums(const attni_back_task *s, const attn_tensor *result,
                                  sum_places places, double factor) {
     attni_key_sums sums = {.result = result, .d = result->shape[3], .factor = factor};
@@ -436,43 +448,42 @@ static attni_key_sums begin_sums(const attni_back_task *s, const attn_tensor *re
     return sums;
 }
 
-/* The current group joins the total, and the next one begins at zero. */
-static void fold_sums(const attni_back_task *s, attni_key_sums *sums) {
+/* Adds row j of the current group to the total. */
+static void fold_row(const attni_back_task *s, const attni_key_sums *sums, int64_t j) {
     const attni_plan *f = &s->plan->forward;
-    const ptrdiff_t row = (ptrdiff_t)(sums->d * (int64_t)f->real_size);
+    const ptrdiff_t real = (ptrdiff_t)f->real_size, row = (ptrdiff_t)j,
+                    at = row * (ptrdiff_t)sums->d * real;
+    f->kernels->accumulate(sums->d, sums->group + at, sums->total + row * sums->total_row * real,
+                           sums->lost + at);
+}
+
+/* Adds the current group to the total, and starts the next one at zero. The first group is the
+ * total. */
+static void fold_sums(const attni_back_task *s, attni_key_sums *sums) {
+    const int64_t n = s->hi - s->lo;
+    const size_t bytes = (size_t)(n * sums->d) * s->plan->forward.real_size;
     if (!sums->result->data) return;
     if (sums->data == sums->total) {
-        memset(sums->lost, 0, (size_t)((s->hi - s->lo) * row));
+        memset(sums->lost, 0, bytes);
         sums->data = sums->group;
         sums->row = (ptrdiff_t)sums->d;
+    } else {
+        for (int64_t j = 0; j < n; j++) fold_row(s, sums, j);
     }
-    for (int64_t j = 0; sums->folded && j < s->hi - s->lo; j++) {
-        f->kernels->accumulate(sums->d, sums->data + j * row,
-                               sums->total + j * sums->total_row * (ptrdiff_t)f->real_size,
-                               sums->lost + j * row);
-    }
-    memset(sums->data, 0, (size_t)((s->hi - s->lo) * row));
-    sums->folded = true;
+    memset(sums->group, 0, bytes);
 }
 
-/* Multiplies by factor and makes all NaN one. */
-static void finish_row(void *row, size_t real_size, int64_t n, double factor) {
-    for (int64_t c = 0; real_size == sizeof(float) && c < n; c++) {
-        const float x = ((float *)row)[c] * (float)factor;
-        ((float *)row)[c] = x == x ? x : NAN;
-    }
-    for (int64_t c = 0; real_size == sizeof(double) && c < n; c++)
-        ((double *)row)[c] = attni_one_nan(((double *)row)[c] * factor);
-}
-
+/* Row by row, while each row is in cache. */
 static void end_sums(const attni_back_task *s, const attni_key_sums *sums) {
     const attni_plan *f = &s->plan->forward;
     if (!sums->result->data) return;
     for (int64_t j = 0; j < s->hi - s->lo; j++) {
         char *row = sums->total + j * sums->total_row * (ptrdiff_t)f->real_size;
-        if (ATTNI_JOIN_GROUPS && sums->folded)
+        if (ATTNI_JOIN_GROUPS && sums->data != sums->total) {
+            fold_row(s, sums, j);
             f->kernels->settle(sums->d, row, sums->lost + j * sums->d * (ptrdiff_t)f->real_size);
-        finish_row(row, f->real_size, sums->d, sums->factor);
+        }
+        f->kernels->scale_row(sums->d, sums->factor, row);
         if (!f->half) continue;
         f->kernels->narrow(
             sums->d, sums->result->dtype, (float *)row,
@@ -500,8 +511,8 @@ static void do_head(attni_back_task *s, int64_t head) {
         if (attni_ctx_aborts(s->job->ctx, s->worker)) return;
         do_block(s, row);
         const int64_t done = row + ATTNI_BLOCK_ROWS;
-        const bool ends = done % (ATTNI_GROUP_BLOCKS * ATTNI_BLOCK_ROWS) == 0 || done >= rows;
-        if (ATTNI_JOIN_GROUPS && plan->grouped && ends) {
+        if (ATTNI_JOIN_GROUPS && done % (ATTNI_GROUP_BLOCKS * ATTNI_BLOCK_ROWS) == 0 &&
+            done < rows) {
             fold_sums(s, &s->dk);
             fold_sums(s, &s->dv);
         }

@@ -11,12 +11,13 @@ typedef struct attni_backward_job {
     const attni_backward_plan *plan;
     const attn_results *results;
     const attn_gradients *gradients;
-    attn_tensor dq_sums; /* where blocks leave dq between ranges: dq itself, or scratch */
-    attn_tensor dq_lost; /* and what its sums have lost */
+    attn_tensor dq_sums; /* where blocks keep dq between ranges: dq itself, or scratch */
+    attn_tensor dq_lost; /* the rounding errors of these sums */
+    attn_tensor stats;   /* (B, H, n_q, 2) f64, if some row is far; else absent */
     char *workspace;
 } attni_backward_job;
 
-/* Bytes of a panel in work without its arrays, a multiple of 64. */
+/* Size in bytes of a panel without its arrays, a multiple of 64. */
 size_t attni_backward_panel_size(void);
 /* An attni_task; arg is an attni_backward_job. */
 void attni_backward_task(void *arg, int64_t task, int worker);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* context.c - creates and destroys contexts. The only place that reads the environment. Test:
+/* context.c - creates and destroys contexts. Only this file reads the environment. Test:
  * tests/attention/test_context.c */
 #include "attention/context.h"
 
@@ -134,7 +134,7 @@ void attn_ctx_trim(attn_ctx *ctx) {
 void *attni_ctx_scratch(attn_ctx *ctx, size_t bytes) {
     if (bytes <= ctx->scratch_size) return ctx->scratch;
     void *larger = ctx->alloc.alloc(ctx->alloc.user, bytes, SCRATCH_ALIGN);
-    if (!larger) return NULL; /* the old scratch stays: a later, smaller call still works */
+    if (!larger) return NULL; /* the old scratch is kept: a later, smaller call still works */
     attn_ctx_trim(ctx);
     ctx->scratch = larger;
     ctx->scratch_size = bytes;
@@ -172,8 +172,8 @@ attn_status attni_ctx_workspace(attn_ctx *ctx, const attn_args *a, size_t needed
 
 /* --------------------------------------------------------------------------------- running tasks */
 
-/* Worker 0 is the thread that made the call, unless the caller's pool runs the workers: then any of
- * them asks, but one at a time. */
+/* Worker 0 is the thread that made the call, unless the caller's pool runs the workers. In that
+ * case any of them may call abort(), but only one at a time. */
 bool attni_ctx_aborts(attn_ctx *ctx, int worker) {
     if (atomic_load_explicit(&ctx->aborted, memory_order_relaxed)) return true;
     if (!ctx->abort || (ctx->own_threads && worker != 0)) return false;
@@ -201,13 +201,17 @@ static void run_unless_aborted(void *arg, int64_t task, int worker) {
     if (!attni_ctx_aborts(a->ctx, worker)) a->task(a->arg, task, worker);
 }
 
+static void ask_while_waiting(void *arg) { attni_ctx_aborts(((const abortable *)arg)->ctx, 0); }
+
 attn_status attni_ctx_run(attn_ctx *ctx, int workers, int64_t n_tasks, attni_task *task, void *arg,
                           attn_error *err) {
     abortable all = {.ctx = ctx, .task = task, .arg = arg};
-    atomic_store(&ctx->aborted, false);
-    /* Asked here too: on a busy machine the workers may be done before this thread gets a task. */
+    atomic_store_explicit(&ctx->aborted, false, memory_order_relaxed);
+    /* Also checked here: on a busy machine the workers may finish before this thread gets a
+     * task. */
     if (!attni_ctx_aborts(ctx, 0))
-        attni_parallel(ctx->pool, workers, n_tasks, run_unless_aborted, &all);
+        attni_parallel_asking(ctx->pool, workers, n_tasks, run_unless_aborted, &all,
+                              ctx->abort ? ask_while_waiting : NULL);
     if (!atomic_load(&ctx->aborted)) return ATTN_OK;
     return attni_fail(err, ATTN_E_ABORTED,
                       "abort: the callback of the context said to stop; outputs are incomplete");

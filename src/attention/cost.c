@@ -5,7 +5,7 @@
 #include "attention/structs.h"
 #include "attention/visible.h"
 
-/* Keys of the view that lane 0 sees and whose bias is above -inf. */
+/* The keys of the view that lane 0 sees and whose bias is above -inf. */
 static double count_view(const attni_rows *rows, const attni_view *view, int64_t first) {
     const attn_tensor *bias = &rows->args->bias;
     if (!bias->data) return view->n_keys;
@@ -33,7 +33,7 @@ static double count_row(const attn_args *a, const attni_sequence *seq, int64_t h
     return n;
 }
 
-/* Visible pairs of all heads. Heads differ only by a mask or bias of their own. */
+/* The visible pairs of all heads. Heads differ only if mask or bias have a head dimension. */
 static double count_visible(const attn_args *a) {
     const int64_t H = a->q.shape[1];
     const bool heads_differ =
@@ -72,7 +72,7 @@ attn_status attn_cost(attn_ctx *ctx, const attn_args *args, attn_cost_info *cost
     ATTN_TRY(attni_struct_check(&attni_struct_cost_info, "cost", cost, err));
     ATTN_TRY(attni_args_check_shapes(args, &a, err));
     ATTN_TRY(attni_plan_make(ctx, &a, &plan, err));
-    if (!args->mask.data) a.mask.data = NULL; /* what cannot be read hides nothing */
+    if (!args->mask.data) a.mask.data = NULL; /* a mask that cannot be read masks nothing */
     if (!args->bias.data) a.bias.data = NULL;
     const double d_k = (double)a.q.shape[3], d_v = (double)a.v.shape[3];
     const double size = (double)attn_dtype_size(a.q.dtype), pairs = count_pairs(&a),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explain.c - the plan in words: which path, why, what it costs. Nothing is decided here. Test:
- * tests/attention/test_plan.c */
+/* explain.c - describes the plan in words: which code path, why, and what it costs. Decides
+ * nothing. Test: tests/attention/test_plan.c */
 #include "attention/plan.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 typedef struct writer {
     char *text;
-    size_t size, used; /* used may pass size: then it only counts */
+    size_t size, used; /* used may exceed size: then it only counts */
 } writer;
 
 static void say(writer *w, const char *format, ...) ATTNI_PRINTF(2, 3);

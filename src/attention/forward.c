@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forward.c - the public forward pass: check, plan, run the tasks on the pool. Tests:
- * tests/engine/test_kernels.c and most others. */
+/* forward.c - the public forward pass: checks the arguments, plans, and runs the tasks on the pool.
+ * Tests: tests/engine/test_kernels.c and most others. */
 #include "attention/tasks.h"
 
 /* A function that computes reads the data; one that counts needs shapes only. */
@@ -28,6 +28,7 @@ attn_status attn_forward(attn_ctx *ctx, const attn_args *args, const attn_tensor
     attn_args full;
     attni_plan plan;
     ATTN_TRY(prepare(ctx, args, attni_args_check, &full, &plan, err));
+    ATTN_TRY(attni_plan_check_built(&plan, err));
     ATTN_TRY(attni_output_check(&full, out, lse, false, err));
     attni_forward_job job = {.plan = &plan, .out = out, .lse = lse && lse->data ? lse : NULL};
     ATTN_TRY(choose_workspace(ctx, &job, err));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inspect.c - attn_inspect(): scores at every stage, weights, and what can be said about a row or a
- * key without keeping the n_q x n_k matrix. Rows come from ref/reference.c. Touches: the requested
+/* inspect.c - attn_inspect(): scores at every stage, weights, and statistics of rows and keys that
+ * do not need the whole n_q x n_k matrix. Rows come from ref/reference.c. Touches: the requested
  * tensors, scratch of the context. Column sums are added by one task per head in ascending rows, so
- * no bit depends on the thread count.
- * Tests: tests/attention/test_inspect.c */
+ * no bit depends on the thread count. Tests: tests/attention/test_inspect.c */
 #include "attention/args.h"
 #include "attention/context.h"
 #include "attention/structs.h"
+#include "core/arena.h"
 #include "ref/reference.h"
 
 enum { ROWS_PER_TASK = 16 };
@@ -34,7 +34,7 @@ static bool is_any_wanted(const attn_inspection *what) {
     return false;
 }
 
-/* The number of largest weights asked for, 0 if none. */
+/* The number of largest weights requested, 0 if none. */
 static int64_t top_count(const attn_inspection *what) {
     if (is_wanted(&what->top_weight)) return what->top_weight.shape[3];
     return is_wanted(&what->top_key) ? what->top_key.shape[3] : 0;
@@ -79,7 +79,7 @@ static bool ranks_before(ranked x, ranked y) {
     return x.weight > y.weight || (x.weight == y.weight && x.key < y.key);
 }
 
-/* Moves the entry at the root of a heap of n down to its place; the last in rank stays on top. */
+/* Sifts the root of a heap of n entries down; the lowest-ranked entry stays on top. */
 static void sift_down(ranked *heap, int64_t n) {
     for (int64_t at = 0, child; (child = 2 * at + 1) < n; at = child) {
         if (child + 1 < n && ranks_before(heap[child], heap[child + 1])) child++;
@@ -100,7 +100,7 @@ static void sift_up(ranked *heap, int64_t at) {
     }
 }
 
-/* The best `room` visible keys of a row, best first, in top; returns how many there are. */
+/* Writes the best `room` visible keys of a row to top, best first; returns how many there are. */
 static int64_t rank_keys(const attni_ref_stages *row, int64_t len_k, ranked *top, int64_t room) {
     int64_t n = 0;
     for (int64_t j = 0; j < len_k; j++) {
@@ -114,7 +114,7 @@ static int64_t rank_keys(const attni_ref_stages *row, int64_t len_k, ranked *top
             sift_down(top, n);
         }
     }
-    for (int64_t end = n - 1; end > 0; end--) { /* the last in rank goes to the end */
+    for (int64_t end = n - 1; end > 0; end--) { /* the lowest-ranked entry goes to the end */
         const ranked last = top[0];
         top[0] = top[end];
         top[end] = last;
@@ -131,31 +131,38 @@ typedef struct job {
     const attn_inspection *what;
     int64_t blocks;   /* tasks per head */
     int64_t rows;     /* rows per task */
-    int64_t top_room; /* min(K, n_k), 0 if no top is wanted */
+    int64_t top_room; /* min(K, n_k), 0 if no top is requested */
     char *scratch;
     size_t worker_bytes;
 } job;
 
-/* The scratch of one worker:  raw | capped | biased | weights | scores | received | top
- *                             n_k   n_k      n_k      n_k       n_k      n_k        top_room  */
+/* The scratch of one worker; raw and capped only if they are wanted. A desk is never empty:
+ *
+ *     biased | weights | scores | received | top      | raw | capped
+ *     n_k    | n_k     | n_k    | n_k      | top_room | n_k | n_k                               */
 typedef struct desk {
     attni_ref_stages row;
     double *scores, *received;
     ranked *top;
 } desk;
 
-enum { DESK_ROWS = 6 };
+static desk lay_out(const job *w, attni_arena *arena) {
+    const int64_t n_k = attni_max(1, w->a->k.shape[2]);
+    desk d = {0};
+    d.row.biased = attni_arena_take(arena, 1, &n_k, sizeof(double));
+    d.row.weights = attni_arena_take(arena, 1, &n_k, sizeof(double));
+    d.scores = attni_arena_take(arena, 1, &n_k, sizeof(double));
+    d.received = attni_arena_take(arena, 1, &n_k, sizeof(double));
+    d.top = attni_arena_take(arena, 1, &w->top_room, sizeof(ranked));
+    if (is_wanted(&w->what->raw)) d.row.raw = attni_arena_take(arena, 1, &n_k, sizeof(double));
+    if (is_wanted(&w->what->capped))
+        d.row.capped = attni_arena_take(arena, 1, &n_k, sizeof(double));
+    return d;
+}
 
 static desk desk_of(const job *w, int worker) {
-    const int64_t n_k = w->a->k.shape[2];
-    double *x = (double *)(void *)(w->scratch + (size_t)worker * w->worker_bytes);
-    desk d = {.row = {.biased = x + 2 * n_k, .weights = x + 3 * n_k},
-              .scores = x + 4 * n_k,
-              .received = x + 5 * n_k,
-              .top = (ranked *)(void *)(x + DESK_ROWS * n_k)};
-    if (is_wanted(&w->what->raw)) d.row.raw = x;
-    if (is_wanted(&w->what->capped)) d.row.capped = x + n_k;
-    return d;
+    attni_arena arena = {.base = w->scratch + (size_t)worker * w->worker_bytes};
+    return lay_out(w, &arena);
 }
 
 /* One row of a stage; keys outside the sequence get `outside`. */
@@ -228,14 +235,12 @@ static void inspect_task(void *arg, int64_t task, int worker) {
 
 /* ---------------------------------------------------------------------------------------- call */
 
-/* Bytes of one desk: a multiple of 64, so that workers do not share cache lines, and never 0. */
+/* The size of one desk in bytes. */
 static bool desk_bytes(const job *w, size_t *bytes) {
-    size_t rows, top;
-    if (!attni_mul((size_t)w->a->k.shape[2], DESK_ROWS * sizeof(double), &rows)) return false;
-    if (!attni_mul((size_t)w->top_room, sizeof(ranked), &top)) return false;
-    if (!attni_add(rows, top, bytes) || !attni_add(*bytes, 64, bytes)) return false;
-    *bytes &= ~(size_t)63;
-    return true;
+    attni_arena measured = {0};
+    lay_out(w, &measured);
+    *bytes = measured.used;
+    return attni_arena_fits(&measured);
 }
 
 /* B * H * blocks. */

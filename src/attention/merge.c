@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge.c - attn_merge(): joins the attention over disjoint sets of keys. Touches: the result. No
- * allocation.
- * Tests: tests/attention/test_merge.c, test_merge_many.c */
+/* merge.c - attn_merge(): combines attention over disjoint sets of keys. Touches: the result.
+ * Allocates nothing. Tests: tests/attention/test_merge.c, test_merge_many.c */
 #include "attention/args.h"
 #include "attention/structs.h"
 #include "ref/reference.h"
@@ -19,8 +18,8 @@ static bool same_shape(const attn_tensor *x, const attn_tensor *y) {
     return memcmp(x->shape, y->shape, sizeof x->shape) == 0;
 }
 
-/* lse belongs to out: one number per row. Both are in every size that a partial has had, so that it
- * can be read where it lies. */
+/* lse belongs to out: one number per row. Every shipped size of attn_partial has both fields, so
+ * the caller's struct can be read in place. */
 static attn_status check_partial(const attn_partial *p, const char *owner, attn_error *err) {
     char out_name[40], lse_name[40];
     ATTN_TRY(attni_struct_check(&attni_struct_partial, owner, p, err));
@@ -37,7 +36,8 @@ static attn_status check_partial(const attn_partial *p, const char *owner, attn_
     return ATTN_OK;
 }
 
-/* In place means element for element; any other overlap would destroy what is still to be read. */
+/* In place means element for element; any other overlap would destroy data that is still to be
+ * read. */
 static bool is_same_view(const attn_tensor *x, const attn_tensor *y) {
     for (int d = 0; d < 4; d++) {
         if (x->shape[d] > 1 && x->stride[d] != y->stride[d]) return false;
@@ -98,18 +98,18 @@ typedef struct merge {
     const attn_partial *result;
 } merge;
 
-/* What the parts of a row have in common. */
+/* What the parts of a row share. */
 typedef struct row_total {
     double top; /* largest log-sum-exp; -inf: no part has a denominator; NaN if one is NaN */
-    double sum; /* of exp(lse - top) */
+    double sum; /* sum of exp(lse - top) */
 } row_total;
 
 static double lse_at(const attn_partial *p, const int64_t at[3]) {
     return attni_ref_load(&p->lse, at[0], at[1], at[2], 0);
 }
 
-/* A part at +inf outweighs any finite one; how many keys stand behind several of them is lost, so
- * they count equally. */
+/* A part at +inf outweighs any finite one. If there are several, the number of keys behind each is
+ * unknown, so they count equally. */
 static double relative_weight(double lse, double top) { return lse == top ? 1 : exp(lse - top); }
 
 static row_total total_of(const merge *m, const int64_t at[3]) {
@@ -126,21 +126,21 @@ static row_total total_of(const merge *m, const int64_t at[3]) {
     return t;
 }
 
-/* As in reference.c: whatever its share, Inf or NaN of a part counts in full; and a mean of finite
- * numbers stays finite. */
+/* As in reference.c: an Inf or NaN of a part counts in full whatever its share, and a mean of
+ * finite numbers stays finite. */
 static double add_share(double sum, double share, double x) {
     const double total = sum + (isfinite(x) ? share * x : x);
     return isinf(total) && isfinite(sum) && isfinite(x) ? copysign(DBL_MAX, total) : total;
 }
 
-enum { CHUNK = 64 }; /* columns that are summed up at a time */
+enum { CHUNK = 64 }; /* columns that are summed at a time */
 
 /* Columns first .. first + n - 1 of the row, the parts in ascending order. A part whose log-sum-exp
  * is -inf has neither key nor sink and is not read. */
 static void merge_columns(const merge *m, const int64_t at[3], const row_total *t, int64_t first,
                           int64_t n) {
     double sums[CHUNK];
-    for (int64_t c = 0; c < n; c++) sums[c] = -0.0; /* to which adding any x gives x */
+    for (int64_t c = 0; c < n; c++) sums[c] = -0.0; /* the neutral start: adding any x gives x */
     for (int64_t p = 0; p < m->n_parts && !isnan(t->top); p++) {
         const double lse = lse_at(m->parts[p], at);
         if (lse == -INFINITY) continue;
@@ -158,7 +158,7 @@ static void merge_columns(const merge *m, const int64_t at[3], const row_total *
     }
 }
 
-/* The log-sum-exp is stored last: the result may be one of the parts. */
+/* The log-sum-exp is stored last, because the result may be one of the parts. */
 static void merge_row(const merge *m, const int64_t at[3]) {
     const row_total t = total_of(m, at);
     const int64_t d_v = m->result->out.shape[3];

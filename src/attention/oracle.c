@@ -1,33 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* oracle.c - attn_reference() and attn_reference_backward(): the whole problem row by row through
- * src/ref. Touches: the results. Allocates one row forward; backward some rows, the gradients of
- * one key/value head, and dbias in double.
- * Tests: tests/golden/, tests/engine/test_gradient_oracle.c */
+/* oracle.c - attn_reference() and attn_reference_backward(): process the whole problem row by row
+ * with the functions of src/ref. Touches: the results. Allocates one row in forward; in backward
+ * some rows, the gradients of one key/value head, and dbias in double precision. Tests:
+ * tests/golden/, tests/engine/test_gradient_oracle.c */
 #include "attention/args.h"
+#include "core/arena.h"
+#include "core/os.h"
 #include "ref/gradient.h"
 
-#include <stdlib.h>
+static double *take(attni_arena *arena, int64_t rows, int64_t columns) {
+    return attni_arena_take(arena, 2, (const int64_t[]){rows, columns}, sizeof(double));
+}
+
+/* Zeroed memory of the size that a walk has measured; NULL if the size overflows or memory is
+ * out. */
+static void *memory_of(const attni_arena *measured) {
+    if (!attni_arena_fits(measured)) return NULL;
+    void *memory = attni_memory_alloc(measured->used, 64);
+    return memory ? memset(memory, 0, measured->used) : NULL;
+}
 
 /* ------------------------------------------------------------------------------------- forward */
 
-/* One row of scores (n_k) followed by one row of output (d_v), or NULL. */
-static double *rows_alloc(const attn_args *a) {
-    size_t count, bytes;
-    if (!attni_add((size_t)a->k.shape[2], (size_t)a->v.shape[3], &count)) return NULL;
-    if (!attni_add(count, 1, &count)) return NULL; /* malloc(0) may give NULL */
-    if (!attni_mul(count, sizeof(double), &bytes)) return NULL;
-    return malloc(bytes);
+/* The memory of a pass:  scores | values
+ *                        n_k    | d_v     */
+typedef struct forward_rows {
+    double *scores, *values;
+} forward_rows;
+
+static forward_rows forward_lay_out(const attn_args *a, attni_arena *arena) {
+    forward_rows rows;
+    rows.scores = take(arena, a->k.shape[2], 1);
+    rows.values = take(arena, a->v.shape[3], 1);
+    return rows;
 }
 
-/* Row `row` of head h of batch b; rows is what rows_alloc() gave. */
-static void reference_row(const attn_args *a, const int64_t at[3], double *rows,
+/* Row `row` of head h of batch b. */
+static void reference_row(const attn_args *a, const int64_t at[3], const forward_rows *rows,
                           const attn_tensor *out, const attn_tensor *lse) {
     const int64_t batch = attni_ref_sequence_of_row(a, at[0], at[2]);
     const int64_t i = at[2] - attni_ref_sequence_at(a, batch).row0;
-    double *scores = rows, *values = rows + a->k.shape[2], log_sum;
-    attni_ref_row(a, batch, at[1], i, NULL, values, &log_sum, scores, NULL);
+    double log_sum;
+    attni_ref_row(a, batch, at[1], i, NULL, rows->values, &log_sum, rows->scores, NULL);
     for (int64_t d = 0; d < out->shape[3]; d++) {
-        attni_ref_store(out, (int64_t[]){at[0], at[1], at[2], d}, values[d]);
+        attni_ref_store(out, (int64_t[]){at[0], at[1], at[2], d}, rows->values[d]);
     }
     if (lse && lse->data) attni_ref_store(lse, (int64_t[]){at[0], at[1], at[2], 0}, log_sum);
 }
@@ -37,19 +53,23 @@ attn_status attn_reference(const attn_args *args, const attn_tensor *out, const 
     attn_args full;
     ATTN_TRY(attni_args_check(args, &full, err));
     ATTN_TRY(attni_output_check(&full, out, lse, true, err));
-    double *rows = rows_alloc(&full);
-    if (!rows) {
+    attni_arena arena = {0};
+    forward_lay_out(&full, &arena);
+    void *memory = memory_of(&arena);
+    if (!memory) {
         return attni_fail(err, ATTN_E_MEMORY, "one row of n_k=%lld + d_v=%lld doubles",
                           (long long)full.k.shape[2], (long long)full.v.shape[3]);
     }
+    arena = (attni_arena){.base = memory};
+    const forward_rows rows = forward_lay_out(&full, &arena);
     for (int64_t b = 0; b < full.q.shape[0]; b++) {
         for (int64_t h = 0; h < full.q.shape[1]; h++) {
             for (int64_t row = 0; row < full.q.shape[2]; row++) {
-                reference_row(&full, (int64_t[]){b, h, row}, rows, out, lse);
+                reference_row(&full, (int64_t[]){b, h, row}, &rows, out, lse);
             }
         }
     }
-    free(rows);
+    attni_memory_free(memory);
     return ATTN_OK;
 }
 
@@ -62,13 +82,11 @@ typedef struct backward {
     const attn_gradients *wanted;
     attni_ref_flow flow;
     attni_ref_sums sums;
-    double *dout_row;  /* (d_v) */
-    size_t n_dk, n_dv; /* elements of sums.dk and sums.dv: n_k d_k and n_k d_v */
-    int64_t bias_low;  /* <= 0: the element of dbias that lies lowest in memory */
+    double *dout_row; /* (d_v) */
 } backward;
 
-/* Elements from the lowest to the highest one that a view reaches; *low is the lowest. */
-static size_t span_of(const attn_tensor *t, int64_t *low) {
+/* The number of elements from the lowest to the highest that a view reaches; *low is the lowest. */
+static int64_t span_of(const attn_tensor *t, int64_t *low) {
     int64_t high = 0;
     *low = 0;
     if (!t->data || attni_tensor_is_empty(t)) return 0;
@@ -76,36 +94,27 @@ static size_t span_of(const attn_tensor *t, int64_t *low) {
         const int64_t reach = t->stride[k] * (t->shape[k] - 1);
         *(reach < 0 ? low : &high) += reach;
     }
-    return (size_t)(high - *low) + 1;
+    return high - *low + 1;
 }
 
-/* The memory, all 0: flow (7 n_k) | dout row (d_v) | dq row (d_k) | dk (n_k d_k) | dv (n_k d_v) |
- * dbias (its span). NULL when it does not fit or is not there. */
-static double *backward_alloc(backward *w) {
-    const attn_args *a = w->a;
-    const size_t n_k = (size_t)a->k.shape[2], d_k = (size_t)a->k.shape[3],
-                 d_v = (size_t)a->v.shape[3];
-    size_t flow, total;
-    if (!attni_mul(n_k, ATTNI_REF_FLOW_ARRAYS, &flow) || !attni_mul(n_k, d_k, &w->n_dk) ||
-        !attni_mul(n_k, d_v, &w->n_dv)) {
-        return NULL;
-    }
-    const size_t parts[5] = {d_v, d_k, w->n_dk, w->n_dv, span_of(&w->wanted->dbias, &w->bias_low)};
-    total = flow;
-    for (int x = 0; x < 5; x++) {
-        if (!attni_add(total, parts[x], &total)) return NULL;
-    }
-    double *memory = calloc(total, sizeof *memory);
-    if (!memory) return NULL;
-    w->flow = attni_ref_flow_in(memory, a->k.shape[2]);
-    w->dout_row = memory + flow;
-    w->sums.dq = w->dout_row + d_v;
-    w->sums.dk = w->sums.dq + d_k;
-    w->sums.dv = w->sums.dk + w->n_dk;
+/* The memory of a pass:  flow   | dout row | dq row | dk       | dv       | dbias
+ *                        7, n_k | d_v      | d_k    | n_k, d_k | n_k, d_v | its span
+ * bias_low is the element of dbias that lies lowest in memory, at most 0. */
+static void backward_lay_out(backward *w, attni_arena *arena) {
+    const int64_t n_k = w->a->k.shape[2], d_k = w->a->k.shape[3], d_v = w->a->v.shape[3];
+    int64_t bias_low;
+    const int64_t bias_span = span_of(&w->wanted->dbias, &bias_low);
+    double *flow = take(arena, ATTNI_REF_FLOW_ARRAYS, n_k);
+    w->dout_row = take(arena, d_v, 1);
+    w->sums.dq = take(arena, d_k, 1);
+    w->sums.dk = take(arena, n_k, d_k);
+    w->sums.dv = take(arena, n_k, d_v);
+    double *dbias = take(arena, bias_span, 1);
+    if (!arena->base) return;
+    w->flow = attni_ref_flow_in(flow, n_k);
     w->sums.dbias = w->wanted->dbias;
     w->sums.dbias.dtype = ATTN_F64;
-    if (w->sums.dbias.data) w->sums.dbias.data = w->sums.dv + w->n_dv - w->bias_low;
-    return memory;
+    if (w->sums.dbias.data) w->sums.dbias.data = dbias - bias_low;
 }
 
 static void store_row(const attn_tensor *t, const int64_t at[3], const double *x) {
@@ -129,15 +138,15 @@ static void backward_row(backward *w, const attni_ref_sequence *s, int64_t h, in
     store_row(&w->wanted->dq, at, w->sums.dq);
 }
 
-/* All rows that read one key/value head of a sequence, padding rows among them: these get 0, as
- * keys in padding do. */
+/* Processes all rows that read one key/value head of a sequence. Padding rows get 0, as padding
+ * keys do. */
 static void backward_head(backward *w, const attni_ref_sequence *s, int64_t h_kv) {
     const attn_args *a = w->a;
     const int64_t group = a->q.shape[1] / a->k.shape[1];
     const int64_t rows = a->cu_q ? s->len_q : a->q.shape[2];
     const int64_t keys = a->cu_k ? s->len_k : a->k.shape[2];
-    for (size_t e = 0; e < w->n_dk; e++) w->sums.dk[e] = 0;
-    for (size_t e = 0; e < w->n_dv; e++) w->sums.dv[e] = 0;
+    for (int64_t e = 0; e < a->k.shape[2] * a->k.shape[3]; e++) w->sums.dk[e] = 0;
+    for (int64_t e = 0; e < a->k.shape[2] * a->v.shape[3]; e++) w->sums.dv[e] = 0;
     for (int64_t h = h_kv * group; h < (h_kv + 1) * group; h++) {
         for (int64_t i = 0; i < rows; i++) backward_row(w, s, h, i);
     }
@@ -186,12 +195,16 @@ attn_status attn_reference_backward(const attn_args *args, const attn_results *r
                   .dout = &from.dout,
                   .wanted = &to,
                   .sums = {.dsinks = to.dsinks, .dscale = to.dscale}};
-    double *memory = backward_alloc(&w);
+    attni_arena arena = {0};
+    backward_lay_out(&w, &arena);
+    void *memory = memory_of(&arena);
     if (!memory) {
         return attni_fail(err, ATTN_E_MEMORY, "gradients of n_k=%lld keys in double",
                           (long long)full.k.shape[2]);
     }
+    arena = (attni_arena){.base = memory};
+    backward_lay_out(&w, &arena);
     backward_run(&w);
-    free(memory);
+    attni_memory_free(memory);
     return ATTN_OK;
 }

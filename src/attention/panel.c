@@ -33,16 +33,19 @@ static void *row_buffer(const attni_plan *plan, const attni_row_scratch *scratch
     return scratch->rows + (size_t)x * scratch->row_size * plan->real_size;
 }
 
-void attni_lane_rows_widen(const attni_plan *plan, const attni_rows *rows, const attn_tensor *t,
-                           const attni_row_scratch *scratch, void **row) {
-    for (int x = 0; x < rows->n; x++) {
-        void *to = row_buffer(plan, scratch, x);
-        plan->kernels->widen(t->shape[3], t->dtype, row[x], to);
-        row[x] = to;
-    }
+void *attni_widen_row(const attni_plan *plan, const attn_tensor *t, const void *row,
+                      const attni_row_scratch *scratch, int x) {
+    void *to = row_buffer(plan, scratch, x);
+    plan->kernels->widen(t->shape[3], t->dtype, row, to);
+    return to;
 }
 
-/* ------------------------------------------------------------------ what changes scores */
+void attni_lane_rows_widen(const attni_plan *plan, const attni_rows *rows, const attn_tensor *t,
+                           const attni_row_scratch *scratch, void **row) {
+    for (int x = 0; x < rows->n; x++) row[x] = attni_widen_row(plan, t, row[x], scratch, x);
+}
+
+/* ----------------------------------------------------------------------- score edits */
 
 /* Only -inf masks: a finite bias beyond the range of f32 stays finite. */
 static double to_f32_range(double x) {
@@ -50,9 +53,9 @@ static double to_f32_range(double x) {
     return x > (double)FLT_MAX ? (double)FLT_MAX : x < -(double)FLT_MAX ? -(double)FLT_MAX : x;
 }
 
-/* The keys of a segment from lane x's bias row as reals: in place where they already are, else
+/* The keys of a segment from lane x's bias row as reals: in place if they already are, otherwise
  * converted. */
-static const void *bias_row(const attni_meeting *m, int x, int64_t first, int32_t n) {
+static const void *bias_row(const attni_visit_source *m, int x, int64_t first, int32_t n) {
     const attni_plan *plan = m->plan;
     const attni_rows *rows = m->rows;
     const attn_tensor *bias = &plan->args->bias;
@@ -72,7 +75,7 @@ static const void *bias_row(const attni_meeting *m, int x, int64_t first, int32_
 }
 
 /* The bias of the visit's keys, (keys in segment order, lanes). */
-static const void *fill_bias(const attni_meeting *m) {
+static const void *fill_bias(const attni_visit_source *m) {
     const attni_plan *plan = m->plan;
     const int lanes = m->vecs * plan->kernels->vl;
     char *to = m->scratch.bias;
@@ -88,7 +91,7 @@ static const void *fill_bias(const attni_meeting *m) {
     return m->scratch.bias;
 }
 
-static void fill_alibi(const attni_meeting *m, attni_changes *c) {
+static void fill_alibi(const attni_visit_source *m, attni_edits *c) {
     const attni_rows *rows = m->rows;
     const attni_plan *plan = m->plan;
     for (int x = 0; x < m->vecs * plan->kernels->vl; x++) {
@@ -101,7 +104,7 @@ static void fill_alibi(const attni_meeting *m, attni_changes *c) {
     }
 }
 
-static void fill_dropout(const attni_meeting *m, attni_changes *c) {
+static void fill_dropout(const attni_visit_source *m, attni_edits *c) {
     const attn_args *a = m->plan->args;
     const attni_rows *rows = m->rows;
     for (int x = 0; x < m->vecs * m->plan->kernels->vl; x++) {
@@ -117,7 +120,7 @@ static void fill_dropout(const attni_meeting *m, attni_changes *c) {
                                  .head = c->head};
 }
 
-void attni_changes_fill(attni_changes *c, const attni_meeting *m) {
+void attni_edits_fill(attni_edits *c, const attni_visit_source *m) {
     const attn_args *a = m->plan->args;
     c->modified = a->softcap > 0 || a->bias.data || a->alibi;
     c->dropped = a->dropout > 0;
@@ -135,7 +138,7 @@ void attni_changes_fill(attni_changes *c, const attni_meeting *m) {
 
 /* -------------------------------------------------------------------------------- keys */
 
-/* Keys lo .. hi - 1, at their places in the tile. */
+/* Copies keys lo .. hi - 1 to their positions in the tile. */
 static void widen_tile(const attni_key_source *from, const attni_tile *tile, int64_t lo,
                        int64_t hi) {
     const attni_plan *plan = from->plan;

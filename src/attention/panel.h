@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* panel.h - a panel of queries on its way to the kernels: which rows its lanes are, where they lie,
- * what changes their scores. Shared by tasks.c (forward) and backward_tasks.c. Touches the scratch
- * it is given. Tests: those of both passes. */
+/* panel.h - prepares a panel of queries for the kernels: which rows its lanes hold, where those are
+ * in memory, how their scores are edited. Shared by tasks.c (forward) and backward_tasks.c. Writes
+ * only to the scratch it is given. Tests: those of both passes. */
 #ifndef ATTNI_PANEL_H
 #define ATTNI_PANEL_H
 
 #include "attention/plan.h"
 #include "attention/visible.h"
 
-/* A panel of queries: what forward and backward both know of it. */
+/* A panel of queries: the fields that forward and backward share. */
 typedef struct attni_panel {
     attni_rows rows;
     int vecs;
@@ -16,7 +16,7 @@ typedef struct attni_panel {
     void *q_t;         /* (d_k, lanes) packed queries */
 } attni_panel;
 
-/* The panel of the next rows, when `left` rows of the group are left from row `first` on. */
+/* The panel of the next rows, if the group has `left` rows left from row `first` on. */
 void attni_panel_begin(attni_panel *panel, const attni_plan *plan, const attni_sequence *seq,
                        int64_t kv_head, int64_t first, int64_t left);
 
@@ -24,7 +24,7 @@ static inline int attni_panel_lanes(const attni_plan *plan, const attni_panel *p
     return panel->vecs * plan->kernels->vl;
 }
 
-/* Room for rows that are not reals in memory yet, and for the bias of a visit. */
+/* Scratch for rows that have to be converted to reals, and for the bias of a visit. */
 typedef struct attni_row_scratch {
     char *rows;      /* (lanes, row_size) reals */
     size_t row_size; /* at least d_k, d_v and ATTNI_KEY_TILE */
@@ -48,7 +48,10 @@ static inline void attni_lane_rows(const attni_rows *rows, const attn_tensor *t,
     }
 }
 
-/* Widens the rows of half types into the scratch and points there. */
+/* Widens a row of half type into row x of the scratch and returns that. */
+void *attni_widen_row(const attni_plan *plan, const attn_tensor *t, const void *row,
+                      const attni_row_scratch *scratch, int x);
+/* The same for the rows of all lanes. */
 void attni_lane_rows_widen(const attni_plan *plan, const attni_rows *rows, const attn_tensor *t,
                            const attni_row_scratch *scratch, void **row);
 /* Pointers to the rows of all lanes as reals. */
@@ -59,36 +62,36 @@ static inline void attni_lane_reals(const attni_plan *plan, const attni_rows *ro
     if (plan->half) attni_lane_rows_widen(plan, rows, t, scratch, to);
 }
 
-/* What changes the scores of one visit; points into itself. */
-typedef struct attni_changes {
+/* The edits of the scores of one visit: cap, bias, ALiBi, dropout. Points into itself. */
+typedef struct attni_edits {
     attni_modify modify;
     attni_dropout dropout;
     bool modified, dropped;
     double slope[ATTNI_MAX_LANES], position[ATTNI_MAX_LANES]; /* of the real type */
     uint32_t row[ATTNI_MAX_LANES], head[ATTNI_MAX_LANES];
-} attni_changes;
+} attni_edits;
 
-/* A panel sees a tile. */
-typedef struct attni_meeting {
+/* The inputs of a visit: a panel and a tile that it sees. */
+typedef struct attni_visit_source {
     const attni_plan *plan;
     const attni_rows *rows;
     int vecs;
     int64_t first; /* key of the tile */
     const attni_view *view;
     attni_row_scratch scratch;
-} attni_meeting;
+} attni_visit_source;
 
-void attni_changes_fill(attni_changes *changes, const attni_meeting *meeting);
+void attni_edits_fill(attni_edits *edits, const attni_visit_source *source);
 
-/* The same; most problems have none, and small calls are many. */
-static inline void attni_changes_begin(attni_changes *changes, const attni_meeting *meeting) {
-    const attn_args *a = meeting->plan->args;
-    changes->modified = changes->dropped = false;
+/* The same, inline: most problems have no edits, and small calls are frequent. */
+static inline void attni_edits_begin(attni_edits *edits, const attni_visit_source *source) {
+    const attn_args *a = source->plan->args;
+    edits->modified = edits->dropped = false;
     if (a->softcap > 0 || a->bias.data || a->alibi || a->dropout > 0)
-        attni_changes_fill(changes, meeting);
+        attni_edits_fill(edits, source);
 }
 
-/* A key tile: where its keys and values lie, in the real type. */
+/* A key tile: the addresses of its keys and values, in the real type. */
 typedef struct attni_tile {
     int64_t first; /* key */
     const void *k, *v;
@@ -122,13 +125,13 @@ static inline attni_tile attni_tile_at(const attni_key_source *from, int64_t fir
                         .d_v = a->v.shape[3]};
 }
 
-/* Tells a kernel what both passes tell it when a panel meets tile t; `changes` has begun with the
- * meeting. Field by field, because gcc would copy a struct made here. */
-static inline void attni_visit_meet(attni_visit *visit, const attni_meeting *meeting,
-                                    const attni_tile *t, const attni_changes *changes) {
-    const attn_args *a = meeting->plan->args;
-    const attni_view *view = meeting->view;
-    visit->vecs = meeting->vecs;
+/* Fills the fields of a visit of tile t that forward and backward share; `edits` must come from the
+ * same source. Assigns field by field, because gcc would copy a struct built here. */
+static inline void attni_visit_fill(attni_visit *visit, const attni_visit_source *source,
+                                    const attni_tile *t, const attni_edits *edits) {
+    const attn_args *a = source->plan->args;
+    const attni_view *view = source->view;
+    visit->vecs = source->vecs;
     visit->n_segments = view->n_segments;
     visit->segments = view->segments;
     visit->n_keys = view->n_keys;
@@ -139,8 +142,8 @@ static inline void attni_visit_meet(attni_visit *visit, const attni_meeting *mee
     visit->k_stride = t->k_stride;
     visit->v_stride = t->v_stride;
     visit->allow = view->all ? NULL : view->allow;
-    visit->modify = changes->modified ? &changes->modify : NULL;
-    visit->dropout = changes->dropped ? &changes->dropout : NULL;
+    visit->modify = edits->modified ? &edits->modify : NULL;
+    visit->dropout = edits->dropped ? &edits->dropout : NULL;
 }
 
 static inline void attni_store_real(void *array, size_t real_size, int64_t x, double value) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pattern.c - life cycle, queries, set algebra and CSR form of patterns; the builder behind all of
- * them. Touches: memory of the pattern's allocator; this is the only pattern file that allocates. Cost: linear in
- * intervals, CSR linear in pairs.
- * Tests: tests/attention/test_pattern*.c */
+/* pattern.c - life cycle, queries, set algebra and CSR form of patterns, and the builder behind all
+ * of them. Touches: memory of the pattern's allocator; no other pattern file allocates. Cost:
+ * linear in intervals, CSR linear in pairs. Tests: tests/attention/test_pattern*.c */
 #include "attention/pattern.h"
 
 #include "attention/context.h"
@@ -25,7 +24,8 @@ static attn_status fail_memory(attn_error *err, size_t bytes) {
                       bytes);
 }
 
-/* Larger than PTRDIFF_MAX is refused here: no allocator can serve it, and some abort when asked. */
+/* Sizes above PTRDIFF_MAX are rejected here: no allocator can serve them, and some abort when
+ * asked. */
 static bool bytes_of(int64_t n, size_t item, size_t *bytes) {
     attni_assert(n >= 0);
     return (uint64_t)n <= (uint64_t)PTRDIFF_MAX && attni_mul((size_t)n, item, bytes) &&
@@ -98,7 +98,7 @@ attn_status attni_pattern_begin(attni_pattern_builder *b, int64_t n_q, int64_t n
     return ATTN_OK;
 }
 
-/* The runs move to memory for `capacity` of them, at least those that there are. */
+/* Moves the runs to memory for `capacity` of them, which is at least their number. */
 static attn_status resize(attni_pattern_builder *b, int64_t capacity, attn_error *err) {
     attn_pattern *m = b->pattern;
     void *runs = NULL;
@@ -135,7 +135,7 @@ bool attni_pattern_add(attni_pattern_builder *b, int64_t lo, int64_t hi) {
 }
 
 bool attni_pattern_add_row(attni_pattern_builder *b, const attn_pattern *src, int64_t i) {
-    /* By index, not by pointer: when src is b->pattern, adding may move the runs. */
+    /* By index, not by pointer: if src is b->pattern, adding may move the runs. */
     for (int64_t r = src->row_ptr[i]; r < src->row_ptr[i + 1]; r++) {
         const attni_run run = src->runs[r];
         if (!attni_pattern_add(b, run.lo, run.hi)) return false;
@@ -166,7 +166,7 @@ attn_status attni_pattern_finish(attni_pattern_builder *b, attn_pattern **patter
         return b->status;
     }
     attni_assert(b->row == b->pattern->n_q);
-    /* Returns what growth took too much; a failure to shrink only costs memory. */
+    /* Gives back the excess of growth; a failure to shrink only costs memory. */
     if (b->n_runs < b->capacity) (void)resize(b, b->n_runs, NULL);
     *pattern = b->pattern;
     return ATTN_OK;
@@ -230,7 +230,7 @@ static void add_intersection(attni_pattern_builder *out, const attn_pattern *a,
     }
 }
 
-/* Merges by lower end; the builder joins what touches or overlaps. */
+/* Merges by lower end; the builder joins runs that touch or overlap. */
 static void add_union(attni_pattern_builder *out, const attn_pattern *a, const attn_pattern *b,
                       int64_t i) {
     int64_t n_a, n_b, s = 0, t = 0;

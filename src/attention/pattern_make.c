@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* remedy: what the caller may pass instead, as the end of the message. */
+/* remedy: the end of the message, which says what the caller may pass instead. */
 static attn_status check_min(const char *name, int64_t value, int64_t min, const char *remedy,
                              attn_error *err) {
     if (value >= min) return ATTN_OK;
@@ -17,7 +17,7 @@ static attn_status check_min(const char *name, int64_t value, int64_t min, const
                       name, value, min, remedy);
 }
 
-/* An array of n items may be NULL only when n is 0. */
+/* An array of n items may be NULL only if n is 0. */
 static attn_status check_array(const char *name, const void *array, int64_t n, attn_error *err) {
     if (array || n == 0) return ATTN_OK;
     return attni_fail(err, ATTN_E_NULL, "%s: NULL, expected %" PRId64 " items", name, n);
@@ -33,8 +33,8 @@ typedef struct band {
     int64_t offset, left, right; /* as in attn_pattern_window() */
 } band;
 
-/* Sides join the offset before the row does: each sum then saturates only where the exact value
- * lies beyond every key, so that "infinite" offsets and windows cancel exactly. */
+/* The sides are added to the offset before the row is: each sum then saturates only where the exact
+ * value lies beyond every key, so that "infinite" offsets and windows cancel exactly. */
 static attn_status make_window(int64_t n_q, int64_t n_k, band w, const attn_alloc *alloc,
                                attn_pattern **pattern, attn_error *err) {
     const int64_t start = resolve_offset(w.offset, n_q, n_k);
@@ -65,7 +65,7 @@ attn_status attn_pattern_window(int64_t n_q, int64_t n_k, int64_t offset, int64_
     return make_window(n_q, n_k, (band){offset, left, right}, alloc, pattern, err);
 }
 
-/* Rows before all_rows see every key, the others the first `keys`. */
+/* Rows before all_rows see every key; the others see the first `keys`. */
 static attn_status make_global(int64_t n_q, int64_t n_k, int64_t all_rows, int64_t keys,
                                const attn_alloc *alloc, attn_pattern **pattern, attn_error *err) {
     attni_pattern_builder b;
@@ -129,7 +129,7 @@ static void keep_distinct(int64_t n_k, doc_key *sorted) {
     }
 }
 
-/* The place of id among the distinct ids, or -1. */
+/* The index of id among the distinct ids, or -1. */
 static int64_t find_document(const doc_key *distinct, int64_t n, int64_t id) {
     int64_t first = 0, end = n;
     while (first < end) {
@@ -248,7 +248,7 @@ attn_status attn_pattern_dense(int64_t n_q, int64_t n_k, const uint8_t *allow,
 
 static int64_t blocks_in(int64_t n, int64_t block) { return n / block + (n % block != 0); }
 
-/* First key of a block; n for blocks that begin at or after the end. */
+/* The first key of a block; n for blocks that begin at or after the end. */
 static int64_t block_start(int64_t index, int64_t block, int64_t n) {
     return index < blocks_in(n, block) ? index * block : n;
 }
@@ -259,8 +259,8 @@ typedef struct block_draw {
     int64_t count;           /* to draw; <= n_blocks */
 } block_draw;
 
-/* Puts value, or `last` if value is there already, into the ascending chosen[0 .. n-1]; last is
- * above them all. */
+/* Inserts value, or `last` if value is already there, into the ascending chosen[0 .. n-1]; last is
+ * greater than all of them. */
 static void insert_distinct(int64_t *chosen, int64_t n, int64_t value, int64_t last) {
     int64_t at = n;
     while (at > 0 && chosen[at - 1] >= value) at--;
@@ -272,11 +272,11 @@ static void insert_distinct(int64_t *chosen, int64_t n, int64_t value, int64_t l
     chosen[at] = value;
 }
 
-/* The recipe, fixed for ever (same seed, same pattern): draw s = 0 .. count-1 of a block of rows
+/* The recipe is fixed for ever (same seed, same pattern): draw s = 0 .. count-1 of a block of rows
  * takes the words of Philox(key = seed, counter = (s low, s high, row_block low, row_block high))
  * as u = word[1] * 2^32 + word[0] and t = u mod (last + 1) with last = n_blocks - count + s. It
- * chooses t, or last if t is chosen already (Floyd's sample: every set is equally likely). The
- * modulo favours no block by more than n_blocks / 2^64. */
+ * chooses t, or last if t has been chosen already (Floyd's sampling: every set is equally likely).
+ * The modulo favours no block by more than n_blocks / 2^64. */
 static void draw_blocks(const block_draw *draw, int64_t row_block, int64_t *chosen /* (count) */) {
     for (int64_t s = 0; s < draw->count; s++) {
         const attni_philox r =
@@ -338,7 +338,7 @@ static attn_status check_length(int64_t n, const attn_alloc *alloc, attn_pattern
     return check_min("n", n, 0, "0 gives an empty pattern", err);
 }
 
-/* sum becomes sum or part; part is destroyed and set to NULL. */
+/* sum becomes the union of sum and part; part is destroyed and set to NULL. */
 static attn_status unite(attn_pattern **sum, attn_pattern **part, attn_error *err) {
     attn_pattern *both = NULL;
     const attn_status status = attn_pattern_union(*sum, *part, &(*sum)->alloc, &both, err);

@@ -7,6 +7,11 @@
 
 /* ------------------------------------------------------------------------- scratch */
 
+/* The workspace: one part for each worker. Sizes stand at attni_layout; what a problem does not need
+ * takes no room.
+ *
+ *     worker: panel 0 | panel 1 | ... | view | scores | bias | rows | k | v | strip | spoilt | seen |
+ *     panel:  attni_panel | q_t | o_t | stats | total | lost | total_stats |                      */
 static bool lay_out(const attni_plan *plan, int64_t keys, attni_layout *l) {
     const attn_args *a = plan->args;
     const size_t real = plan->real_size,
@@ -45,9 +50,9 @@ int attni_panel_vecs(const attni_kernels *kernels, int64_t rows) {
     return (int)attni_clamp(vectors, kernels->min_vecs, most);
 }
 
-/* As many panels as possible share a key tile, as long as every worker still gets a few blocks;
- * never fewer than two, where sharing begins to pay. More rows never mean smaller blocks. Blocks
- * of a head are of equal size, so that no narrow panel is left over. */
+/* As many panels as possible share a key tile, as long as every worker still gets a few blocks, but
+ * never fewer than two, where sharing begins to pay. More rows never mean smaller blocks. The
+ * blocks of a head have equal size, so that no narrow panel is left over. */
 static void choose_blocks(attni_plan *plan, int64_t rows, int threads) {
     const attn_args *a = plan->args;
     const int64_t heads = attni_sequence_count(a) * a->k.shape[1],
@@ -64,8 +69,8 @@ static void choose_blocks(attni_plan *plan, int64_t rows, int threads) {
     plan->n_tasks = heads * plan->blocks;
 }
 
-/* Waking the other workers takes some microseconds: with less work than this, the caller does it
- * alone. */
+/* Waking the other workers takes a few microseconds: with less work than this, the caller does
+ * everything alone. */
 static const double flops_worth_waking = 2e6;
 
 static bool is_worth_waking(const attni_plan *plan, int64_t rows, int64_t keys) {
@@ -77,7 +82,7 @@ static bool is_worth_waking(const attni_plan *plan, int64_t rows, int64_t keys) 
 
 /* ------------------------------------------------------------------------------- saved */
 
-/* Beyond this many keys the matrix leaves the caches and costs more than it saves. */
+/* Beyond this many keys the matrix no longer fits in the caches and costs more than it saves. */
 static const int64_t saved_keys_most = 1024;
 
 static bool is_plain(const attn_args *a) {
@@ -137,4 +142,10 @@ attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *pl
                           (long long)full->q.shape[3], (long long)full->v.shape[3]);
     }
     return ATTN_OK;
+}
+
+attn_status attni_plan_check_built(const attni_plan *plan, attn_error *err) {
+    if (plan->kernels->visit) return ATTN_OK;
+    return attni_fail(err, ATTN_E_ISA, "q: attention of dtype %s is not in this build; use f32",
+                      attn_dtype_name(plan->args->q.dtype));
 }

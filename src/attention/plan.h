@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.h - how one checked problem will run: kernels, blocks of panels, tasks, scratch. Depends on
- * shapes and options only. Made by plan.c; read by forward.c, explain.c, cost.c. Tests:
+/* plan.h - how a validated problem will run: kernels, blocks of panels, tasks, scratch. Depends
+ * only on shapes and options. Made by plan.c; read by forward.c, explain.c, cost.c. Tests:
  * tests/attention/test_plan.c */
 #ifndef ATTNI_PLAN_H
 #define ATTNI_PLAN_H
@@ -15,7 +15,7 @@ enum {
     ATTNI_STRIP = 8         /* columns of a result that are repaired at a time */
 };
 
-/* Where things lie in the scratch of one worker, in bytes; all 64-byte aligned. */
+/* The layout of one worker's scratch: offsets in bytes, all 64-byte aligned. */
 typedef struct attni_layout {
     size_t panels;                   /* (block_panels) parts of panel_bytes */
     size_t q_t, o_t, stats;          /* in each part: (d_k, lanes), (d_v, lanes), (3, lanes) */
@@ -33,13 +33,13 @@ typedef struct attni_layout {
     size_t bytes;    /* of all */
 } attni_layout;
 
-/* The weights that forward keeps for backward. For each (sequence, key/value head): P^T, (n_k,
- * row) reals as each tile left them, and the running maxima of its tiles, (tiles, row) reals. */
+/* The weights that forward saves for backward. For each (sequence, key/value head): P^T, (n_k, row)
+ * reals as computed in each tile, and the running maxima after each tile, (tiles, row) reals. */
 typedef struct attni_saved {
     int64_t row;       /* query rows of the group, padded to whole blocks */
     size_t head_bytes; /* of one head */
-    size_t maxima;     /* where they begin in it */
-    size_t bytes;      /* of all; 0: this problem is not one to save */
+    size_t maxima;     /* offset of the maxima in it */
+    size_t bytes;      /* of all; 0: the weights of this problem are not saved */
 } attni_saved;
 
 typedef struct attni_plan {
@@ -53,23 +53,27 @@ typedef struct attni_plan {
     int64_t blocks;       /* tasks per sequence and key/value head */
     int64_t n_tasks;
     bool worth_waking;   /* enough work for more than one thread */
-    int workers;         /* threads that take part, each with its scratch */
-    double query_factor; /* what queries are multiplied with when packed: to base-2 logits */
+    int workers;         /* number of threads used, each with its own scratch */
+    double query_factor; /* queries are multiplied by it when packed, giving base-2 logits */
     double score_factor; /* natural score -> base-2 logit: log2e / temperature */
     attni_layout layout; /* scratch of one worker */
-    size_t workspace;    /* scratch in all */
-    attni_saved saved;   /* nothing unless args->saved is given */
+    size_t workspace;    /* total scratch */
+    attni_saved saved;   /* empty unless args->saved is set */
 } attni_plan;
 
 attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *plan,
                             attn_error *err);
 
-/* What args->saved has to hold, given or not. */
+/* Checks that this build has the kernels of the plan. Every build has, except the page's engine,
+ * which has f64 kernels for products only. */
+attn_status attni_plan_check_built(const attni_plan *plan, attn_error *err);
+
+/* The layout of args->saved, whether it is set or not. */
 attni_saved attni_plan_saved(const attni_plan *plan);
 
-/* Query vectors of the next panel when `rows` rows are left: full panels, and a tail without a
- * one-vector panel where two smaller ones do (16 vectors are 3,3,3,3,2,2): narrow panels run at
- * a lower rate. */
+/* The number of query vectors of the next panel if `rows` rows are left: full panels, and a tail
+ * that avoids a one-vector panel where two smaller panels do (16 vectors are 3,3,3,3,2,2), because
+ * narrow panels run at a lower rate. */
 int attni_panel_vecs(const attni_kernels *kernels, int64_t rows);
 
 #endif

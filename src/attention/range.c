@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* range.c - the numbers of attn_args in the arithmetic type. Scores are computed in base 2, so what
- * is multiplied is scale, bias, slopes and cap times log2(e) / temperature. Outside the normal
- * numbers of the type such a factor would be infinite or have lost its digits: a wrong result
- * without a sign. It is refused instead, by the engine and by the oracle.
- * Tests: tests/attention/test_range.c */
+/* range.c - the numbers of attn_args in the arithmetic type. Scores are computed in base 2, so
+ * scale, bias, slopes and cap are multiplied by log2(e) / temperature. Outside the normal numbers
+ * of the type such a factor would be infinite or would have lost digits, which gives a wrong result
+ * without any sign of it. The engine and the oracle both reject it instead. Tests:
+ * tests/attention/test_range.c */
 #include "attention/args.h"
 
 #include <float.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* selftest.c - lets anybody check this library on their own machine: every usable instruction set
- * against the oracle, the bits over threads and instruction sets, poison, rows that see nothing.
- * Uses the public interface only.
- * Test: tests/attention/test_selftest.c; run natively, under qemu and in node. */
+ * against the oracle, bit-identity across threads and instruction sets, NaN at masked positions,
+ * rows that see no key. Uses the public interface only. Test: tests/attention/test_selftest.c; run
+ * natively, under qemu and in node. */
 #include "core/dtype.h"
 #include "core/hash.h"
 #include "core/rng.h"
@@ -35,7 +35,7 @@ typedef struct tester {
     test_data *data;
 } tester;
 
-/* Running out of memory is not a wrong result: the first time decides the status of the whole
+/* Running out of memory is not a wrong result: the first failure decides the status of the whole
  * test. */
 static attn_status note(tester *t, attn_status status) {
     if (status == ATTN_E_MEMORY && t->status == ATTN_OK) {
@@ -136,7 +136,7 @@ static const feature features[] = {{"plain", set_plain},
                                    {"every option", set_everything}};
 enum { N_FEATURES = sizeof features / sizeof *features };
 
-/* Largest |error| over the outputs, whose true values are of order 1. */
+/* The largest |error| of the outputs, whose true values are of order 1. */
 static double worst_error(const test_data *d, attn_dtype dtype) {
     double worst = 0;
     for (int64_t i = 0; i < OUT_SIZE; i++) {
@@ -170,7 +170,7 @@ static void check_against_oracle(tester *t, attn_dtype dtype) {
             if (!attni_kernels_get((attn_isa)isa, false)) continue;
             const attn_status status = run(t, (attn_isa)isa, 1, &a);
             const double error = status == ATTN_OK ? worst_error(d, dtype) : HUGE_VAL;
-            report(t, error <= allowed[dtype], "%-7s %-4s %-12s error %.1e of %.1e allowed",
+            report(t, error <= allowed[dtype], "%-7s %-4s %-12s max |error| %.1e, allowed %.1e",
                    attn_isa_name((attn_isa)isa), attn_dtype_name(dtype), features[f].name, error,
                    allowed[dtype]);
         }
@@ -184,7 +184,8 @@ static uint64_t hash_results(const test_data *d, attn_dtype dtype) {
     return attni_fnv1a(hash, d->lse, LSE_SIZE * attn_dtype_size(lse_dtype(dtype)));
 }
 
-/* The hash of one fixed problem, with every option on, is the same on every machine of a class. */
+/* The hash of one fixed problem with every option on; it is the same on every machine of a
+ * class. */
 static const uint64_t known_hash[2][2] = {
     /* mul+add, fma */
     [ATTN_F32] = {0x4ff09227a7847845, 0x10fc59fa696a837d},
@@ -214,7 +215,7 @@ static void check_bits(tester *t, attn_dtype dtype) {
 
 /* ---------------------------------------------------------------------------- poison */
 
-/* NaN in every key and value beyond the lengths and above the diagonal must change nothing. */
+/* A NaN in every key and value beyond the lengths and above the diagonal must change nothing. */
 static void check_poison(tester *t) {
     static const int64_t len_k[B] = {50, 190};
     test_data *d = t->data;
@@ -232,14 +233,14 @@ static void check_poison(tester *t) {
     }
     const attn_status poisoned = run(t, ATTN_ISA_AUTO, 1, &a);
     report(t, clean == ATTN_OK && poisoned == ATTN_OK && hash == hash_results(d, ATTN_F32),
-           "poison  NaN in hidden keys and values changes no bit");
+           "poison  a NaN in masked keys and values changes no bit");
 }
 
 static void check_empty_rows(tester *t) {
     test_data *d = t->data;
     attn_args a = make_args(d, ATTN_F32);
     a.causal = 1;
-    a.offset = -N_Q; /* the last query is one short of the first key */
+    a.offset = -N_Q; /* the last query comes one position before the first key */
     const attn_status status = run(t, ATTN_ISA_AUTO, 1, &a);
     bool zero = status == ATTN_OK;
     for (int64_t i = 0; i < OUT_SIZE; i++) zero = zero && ((const float *)d->out)[i] == 0;

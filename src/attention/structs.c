@@ -6,14 +6,15 @@
 
 /* ---------------------------------------------------------------------------------- shipped sizes */
 
-/* The size of a struct whose last field is `last` and whose most aligned field is of type `most`. */
+/* The size of a struct whose last field is `last` and whose field of strictest alignment is of type
+ * `most`. */
 #define THROUGH(type, last, most)                                                                  \
     ((offsetof(type, last) + sizeof(((type *)0)->last) + _Alignof(most) - 1) / _Alignof(most) *    \
      _Alignof(most))
 
-/* A new field is the new last field: after a release its size goes behind the others, before that
- * it takes the place of the last. It must not fit into the padding at the end of a shipped struct,
- * since the size could then not tell the two apart (tests/attention/test_structs.c). */
+/* A new field becomes the last field. After a release, the new size is appended to the list; before
+ * that, it replaces the last size. The field must not fit into the padding at the end of a shipped
+ * struct, since the size could then not tell the two apart (tests/attention/test_structs.c). */
 #define CURRENT(type, last, most)                                                                  \
     _Static_assert(THROUGH(type, last, most) == sizeof(type),                                      \
                    #type ": its last field has changed; see the comment above")
@@ -76,7 +77,7 @@ static bool was_shipped(const attni_struct *s, uint32_t size) {
     return found && size != 0;
 }
 
-/* A size beyond the current one is remembered too: the functions then refuse the struct. */
+/* A size beyond the current one is stored too: the functions then reject the struct. */
 void attni_struct_init(const attni_struct *s, void *to, size_t size) {
     const uint32_t told = (uint32_t)size;
     const size_t known = current_size(s);

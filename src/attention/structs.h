@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* structs.h - public structs that may grow. A caller may have been compiled with an older header:
- * what it passes is copied into a struct of the current size, and what is written to it ends where
- * its own struct ends. Tests: tests/attention/test_structs.c, tests/abi */
+ * its struct is copied into one of the current size, and nothing is written beyond the end of its
+ * own struct. Tests: tests/attention/test_structs.c, tests/abi */
 #ifndef ATTNI_STRUCTS_H
 #define ATTNI_STRUCTS_H
 
@@ -29,7 +29,7 @@ attn_status attni_struct_check(const attni_struct *s, const char *name, const vo
 /* Checks and copies the caller's struct to *full, with defaults for the fields it does not have. */
 attn_status attni_struct_read(const attni_struct *s, const char *name, const void *from, void *full,
                               attn_error *err);
-/* Copies *full to the caller's checked struct, as far as it goes; its struct_size stays. */
+/* Copies as much of *full as fits to the caller's checked struct, whose struct_size is kept. */
 void attni_struct_write(const void *full, void *to);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tasks.c - runs one block: pack the queries, meet every visible key tile in ascending order,
- * write the rows. Called on pool threads through forward.c. Touches its part of the workspace
- * and its rows of out and lse. Which rows share a panel or a block never changes a result: lanes
- * are independent. */
+/* tasks.c - runs one block: packs the queries, visits every visible key tile in ascending order,
+ * and writes the rows. Called on pool threads through forward.c. Touches its part of the workspace
+ * and its rows of out and lse. Which rows share a panel or a block never changes a result, because
+ * lanes are independent. */
 #include "attention/tasks.h"
 
 #include "attention/panel.h"
@@ -14,8 +14,8 @@
 typedef struct panel {
     attni_panel base;
     bool visited;                     /* has seen a key of the current group of tiles */
-    bool folded;                      /* has seen keys of earlier groups: they are in total */
-    int64_t group;                    /* of tiles, that o_t and stats are about */
+    bool folded;                      /* has seen keys of earlier groups, which are in total */
+    int64_t group;                    /* the group of tiles that o_t and stats describe */
     void *o_t;                        /* (d_v, lanes) */
     void *stats;                      /* (3, lanes) */
     void *total, *lost, *total_stats; /* (d_v, lanes), (d_v, lanes), (3, lanes) */
@@ -23,14 +23,14 @@ typedef struct panel {
 
 size_t attni_panel_size(void) { return (sizeof(panel) + 63) / 64 * 64; }
 
-/* A task at work: the plan and this worker's scratch. */
+/* A running task: the plan and this worker's scratch. */
 typedef struct task_state {
     const attni_plan *plan;
     char *scratch;
-    attni_view *view; /* of the visit in work */
+    attni_view *view; /* of the current visit */
     int64_t kv_head;
-    char *saved;    /* this head's part of the weights that backward wants, or NULL */
-    uint64_t *seen; /* in a repair: who sees the keys of the tile; else NULL */
+    char *saved;    /* this head's part of the weights saved for backward, or NULL */
+    uint64_t *seen; /* during a repair: who sees the keys of the tile; otherwise NULL */
     int n_panels;
 } task_state;
 
@@ -84,7 +84,7 @@ static void begin_panel(const task_state *s, panel *p, const attni_sequence *seq
 
 /* --------------------------------------------------------------------------- groups */
 
-/* The sums of the current group join the total; the next visit begins anew. */
+/* Adds the sums of the current group to the total; the next visit starts afresh. */
 static void fold_group(const task_state *s, panel *p) {
     const attni_plan *plan = s->plan;
     const size_t row = (size_t)lanes_of(s, p) * plan->real_size;
@@ -107,7 +107,7 @@ static void fold_group(const task_state *s, panel *p) {
     p->visited = false;
 }
 
-/* After the last tile: o_t and stats are about all groups. */
+/* After the last tile: makes o_t and stats cover all groups. */
 static void fold_last_group(const task_state *s, panel *p) {
     if (!ATTNI_JOIN_GROUPS || !p->folded) return;
     const int64_t lanes = lanes_of(s, p);
@@ -122,7 +122,7 @@ static void fold_last_group(const task_state *s, panel *p) {
 
 /* --------------------------------------------------------------------------- visits */
 
-/* The weights of a visit, and the maximum they are measured from. */
+/* The weights of a visit, and the maximum they are relative to. */
 static void save_weights(const task_state *s, const panel *p, int64_t first) {
     const attni_plan *plan = s->plan;
     const size_t bytes = (size_t)lanes_of(s, p) * plan->real_size,
@@ -140,14 +140,14 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool 
     const int64_t group = t->first / ATTNI_GROUP_KEYS;
     if (ATTNI_JOIN_GROUPS && p->visited && group != p->group) fold_group(s, p);
     p->group = group;
-    const attni_meeting meeting = {.plan = s->plan,
-                                   .rows = &p->base.rows,
-                                   .vecs = p->base.vecs,
-                                   .first = t->first,
-                                   .view = s->view,
-                                   .scratch = row_scratch(s)};
-    attni_changes changes;
-    attni_changes_begin(&changes, &meeting);
+    const attni_visit_source source = {.plan = s->plan,
+                                       .rows = &p->base.rows,
+                                       .vecs = p->base.vecs,
+                                       .first = t->first,
+                                       .view = s->view,
+                                       .scratch = row_scratch(s)};
+    attni_edits edits;
+    attni_edits_begin(&edits, &source);
     attni_visit visit = {.first = !p->visited,
                          .prefetch = prefetch,
                          .seen = s->seen,
@@ -155,7 +155,7 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool 
                          .scores = s->scratch + s->plan->layout.scores,
                          .o_t = p->o_t,
                          .stats = p->stats};
-    attni_visit_meet(&visit, &meeting, t, &changes);
+    attni_visit_fill(&visit, &source, t, &edits);
     s->plan->kernels->visit(&visit);
     p->visited = true;
     if (s->saved) save_weights(s, p, t->first);
@@ -177,8 +177,9 @@ static attni_key_source key_source(const task_state *s, const attni_sequence *se
                               .v = s->scratch + s->plan->layout.v};
 }
 
-/* Every tile that some panel sees, in ascending order; while it is in cache all panels visit it. */
-static void meet_keys(const task_state *s, const attni_sequence *seq) {
+/* Visits every tile that some panel sees, in ascending order; all panels visit a tile while it is
+ * in cache. */
+static void visit_keys(const task_state *s, const attni_sequence *seq) {
     int64_t lo = INT64_MAX, hi = 0; /* keys that any panel of the block may see */
     for (int p = 0; p < s->n_panels; p++) {
         lo = attni_min(lo, panel_at(s, p)->base.rows.any_lo);
@@ -189,7 +190,7 @@ static void meet_keys(const task_state *s, const attni_sequence *seq) {
         const int64_t first = n * ATTNI_KEY_TILE;
         const attni_tile t = attni_tile_at(&from, first, attni_max(lo, first),
                                            attni_min(hi, first + ATTNI_KEY_TILE));
-        bool prefetch = !s->plan->half && seq->n_k > ATTNI_KEY_TILE; /* else it is near already */
+        bool prefetch = !s->plan->half && seq->n_k > ATTNI_KEY_TILE; /* else it is in cache */
         for (int p = 0; p < s->n_panels; p++) {
             if (!attni_rows_view(&panel_at(s, p)->base.rows, t.first, ATTNI_KEY_TILE, s->view))
                 continue;
@@ -201,7 +202,7 @@ static void meet_keys(const task_state *s, const attni_sequence *seq) {
 
 /* --------------------------------------------------------------------------- results */
 
-/* A row whose keys have no part in its denominator has the sink alone, exactly. */
+/* A row whose keys do not contribute to its denominator has exactly the sink as lse. */
 static double lse_of(const task_state *s, const panel *p, int x) {
     const size_t real_size = s->plan->real_size;
     const double *sinks = s->plan->args->sinks;
@@ -218,14 +219,24 @@ static void write_lse(const task_state *s, const panel *p, const attn_tensor *ls
         attni_store_real(attni_lane_row(&p->base.rows, x, lse), size, 0, lse_of(s, p, x));
 }
 
-/* o_t and stats are complete: what o_t is to be multiplied with, (lanes). */
+/* The log-sum-exp of a row as it is before it is rounded to one number, in base 2. */
+static void write_stats(const task_state *s, const panel *p, const attn_tensor *stats) {
+    const int lanes = lanes_of(s, p);
+    for (int x = 0; x < p->base.rows.n; x++) {
+        double *to = attni_lane_row(&p->base.rows, x, stats);
+        to[0] = attni_load_real(p->stats, s->plan->real_size, x);
+        to[1] = attni_load_real(p->stats, s->plan->real_size, lanes + x);
+    }
+}
+
+/* o_t and stats are complete; computes the factor for o_t, (lanes). */
 static const void *finish_stats(const task_state *s, panel *p) {
     const attni_plan *plan = s->plan;
     const attn_args *a = plan->args;
     const size_t lanes = (size_t)lanes_of(s, p);
     double sinks[ATTNI_MAX_LANES]; /* of the real type */
     fold_last_group(s, p);
-    if (!p->visited) { /* sum 0: rows that saw nothing */
+    if (!p->visited) { /* sum 0: rows that saw no key */
         memset(p->o_t, 0, (size_t)a->v.shape[3] * lanes * plan->real_size);
         memset(p->stats, 0, 3 * lanes * plan->real_size);
     }
@@ -238,9 +249,9 @@ static const void *finish_stats(const task_state *s, panel *p) {
 }
 
 /* False if some element is Inf or NaN. */
-static bool finish_panel(const task_state *s, panel *p, const attn_tensor *out,
-                         const attn_tensor *lse) {
+static bool finish_panel(const task_state *s, panel *p, const attni_forward_job *job) {
     const attni_plan *plan = s->plan;
+    const attn_tensor *out = job->out;
     const int64_t d_v = plan->args->v.shape[3];
     const void *factors = finish_stats(s, p);
     void *to[ATTNI_MAX_LANES];
@@ -253,18 +264,19 @@ static bool finish_panel(const task_state *s, panel *p, const attn_tensor *out,
     for (int x = 0; plan->half && x < p->base.rows.n; x++) {
         plan->kernels->narrow(d_v, out->dtype, to[x], attni_lane_row(&p->base.rows, x, out));
     }
-    if (lse) write_lse(s, p, lse);
+    if (job->lse) write_lse(s, p, job->lse);
+    if (ATTNI_JOIN_GROUPS && job->stats) write_stats(s, p, job->stats);
     return finite;
 }
 
 /* ---------------------------------------------------------------------------- repair */
 
-/* An element that came out as Inf or NaN is computed again, more carefully, because the fast sum can
- * be wrong there: a weight of 0 turned an infinite value into NaN, or a sum of finite values left
- * the range before it was divided. Rows whose denominator is NaN are NaN for good. Other elements
+/* An element that came out as Inf or NaN is computed again, more carefully, because the fast sum
+ * can be wrong there: a weight of 0 turned an infinite value into NaN, or a sum of finite values
+ * left the range before it was divided. Rows whose denominator is NaN remain NaN. Other elements
  * stay as they are, so that a result does not depend on its neighbours. */
 
-/* Finite values shrink by this factor, so that no sum of them leaves the range. */
+/* Finite values are multiplied by this factor, so that no sum of them leaves the range. */
 static const double shrink = 0x1p-64;
 
 /* Columns first .. first + n - 1 of a result. */
@@ -286,7 +298,7 @@ static bool needs_repair(const task_state *s, const panel *p, const attn_tensor 
     return false;
 }
 
-/* The strip of the tile's values: finite ones shrunk, the others as 0. */
+/* The strip of the tile's values: finite values are shrunk, the others become 0. */
 static attni_tile shrunk_tile(const task_state *s, const attni_tile *t, const strip *columns) {
     const size_t real = s->plan->real_size;
     char *to = s->scratch + s->plan->layout.strip;
@@ -307,7 +319,7 @@ static attni_tile shrunk_tile(const task_state *s, const attni_tile *t, const st
     return shrunk;
 }
 
-/* Adds Inf and NaN of the strip to the sums of the lanes that see them. */
+/* Adds each Inf and NaN of the strip to the sums of the lanes that see it. */
 static void add_spoilt(const task_state *s, const panel *p, const attni_tile *t,
                        const strip *columns) {
     const size_t real = s->plan->real_size;
@@ -328,9 +340,9 @@ static void add_spoilt(const task_state *s, const panel *p, const attni_tile *t,
     }
 }
 
-/* o_t and stats of the strip anew, and the sums of Inf and NaN. */
-static void meet_keys_again(const task_state *s, panel *p, const attni_sequence *seq,
-                            const strip *columns) {
+/* Recomputes o_t and stats of the strip, and the sums of Inf and NaN. */
+static void visit_keys_again(const task_state *s, panel *p, const attni_sequence *seq,
+                             const strip *columns) {
     const attni_key_source from = key_source(s, seq);
     memset(s->scratch + s->plan->layout.spoilt, 0,
            ATTNI_STRIP * (size_t)lanes_of(s, p) * s->plan->real_size);
@@ -348,8 +360,8 @@ static void meet_keys_again(const task_state *s, panel *p, const attni_sequence 
     }
 }
 
-/* The element of lane x in column c of the strip. Without dropout it is a mean, which the rounding
- * of its sum must not push out of the range. */
+/* The element of lane x in column c of the strip. Without dropout it is a mean, which must not be
+ * pushed out of range by the rounding of its sum. */
 static double repaired(const task_state *s, const panel *p, const void *factors, int64_t c, int x) {
     const attni_plan *plan = s->plan;
     const size_t real = plan->real_size;
@@ -366,7 +378,7 @@ static double repaired(const task_state *s, const panel *p, const void *factors,
 static void repair_strip(const task_state *s, panel *p, const attn_tensor *out,
                          const strip *columns) {
     const void *factors = finish_stats(s, p);
-    /* Stored as a half type, a sum that dropout has made too large is Inf and stays so. */
+    /* Stored in a half type, a sum that dropout has made too large is Inf and stays Inf. */
     const double most = out->dtype == ATTN_F16 ? 65504 : 0x1.fep127,
                  too_large = s->plan->half && s->plan->args->dropout > 0 ? 0.999 * most : HUGE_VAL;
     for (int x = 0; x < p->base.rows.n; x++) {
@@ -390,7 +402,7 @@ static void repair_panel(const task_state *s, panel *p, const attni_sequence *se
     for (int64_t c = 0; c < d_v; c += ATTNI_STRIP) {
         const strip columns = {c, (int)attni_min(ATTNI_STRIP, d_v - c)};
         if (!needs_repair(s, p, out, &columns)) continue;
-        meet_keys_again(&again, p, seq, &columns);
+        visit_keys_again(&again, p, seq, &columns);
         repair_strip(&again, p, out, &columns);
     }
 }
@@ -401,7 +413,7 @@ void attni_forward_task(void *arg, int64_t task, int worker) {
     const attni_forward_job *job = arg;
     const attni_plan *plan = job->plan;
     const int64_t H_kv = plan->args->k.shape[1], head = task / plan->blocks;
-    /* The last blocks first: under a causal mask they are the longest. */
+    /* The last blocks come first: under a causal mask they are the longest. */
     const int64_t block = plan->blocks - 1 - task % plan->blocks;
     const attni_sequence seq = attni_sequence_at(plan->args, head / H_kv);
     int64_t row = block * plan->block_rows;
@@ -420,9 +432,9 @@ void attni_forward_task(void *arg, int64_t task, int worker) {
         begin_panel(&s, p, &seq, row, end - row);
         row += p->base.rows.n;
     }
-    if (s.n_panels > 0) meet_keys(&s, &seq);
+    if (s.n_panels > 0) visit_keys(&s, &seq);
     for (int n = 0; n < s.n_panels; n++) {
         panel *p = panel_at(&s, n);
-        if (!finish_panel(&s, p, job->out, job->lse)) repair_panel(&s, p, &seq, job->out);
+        if (!finish_panel(&s, p, job)) repair_panel(&s, p, &seq, job->out);
     }
 }

@@ -10,10 +10,11 @@
 typedef struct attni_forward_job {
     const attni_plan *plan;
     const attn_tensor *out, *lse; /* lse may be NULL */
+    const attn_tensor *stats;     /* (B, H, n_q, 2) f64: maximum and sum of every row; or NULL */
     char *workspace;
 } attni_forward_job;
 
-/* Bytes of a panel in work without its arrays, a multiple of 64. */
+/* Size in bytes of a panel without its arrays, a multiple of 64. */
 size_t attni_panel_size(void);
 /* An attni_task; arg is an attni_forward_job. */
 void attni_forward_task(void *arg, int64_t task, int worker);

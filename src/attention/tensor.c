@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensor.c - views of memory: making them, checking one by itself, and whether two share elements.
+/* tensor.c - views of memory: creates and checks them, and tells whether two share elements.
  * Touches no element. Tests: tests/attention/test_args_*.c */
 #include "attention/tensor.h"
 
@@ -20,7 +20,7 @@ attn_tensor attn_tensor_bhsd(const void *data, attn_dtype dtype, int64_t B, int6
     attn_tensor t = dense_view(data, dtype, (const int64_t[4]){B, H, n, d});
     t.stride[2] = d;
     if (__builtin_mul_overflow(n, d, &t.stride[1]))
-        t.stride[1] = INT64_MAX; /* refused later as overflow */
+        t.stride[1] = INT64_MAX; /* rejected later as overflow */
     if (__builtin_mul_overflow(H, t.stride[1], &t.stride[0])) t.stride[0] = INT64_MAX;
     return t;
 }
@@ -36,14 +36,14 @@ attn_tensor attn_tensor_bshd(const void *data, attn_dtype dtype, int64_t B, int6
 
 /* ------------------------------------------------------------------------------ checks */
 
-/* Does data + low .. data + high lie in the address space? In 64 bits, programs have its lower
- * half. A view without data lies nowhere. */
+/* Whether data + low .. data + high lies in the address space. With 64 bits, programs have its
+ * lower half. A view without data lies nowhere. */
 static bool is_addressable(const void *data, int64_t low, int64_t high) {
     const uint64_t at = (uintptr_t)data, end = sizeof(void *) == 8 ? INT64_MAX : UINTPTR_MAX;
     return !data || ((uint64_t)-low <= at && at <= end && (uint64_t)high <= end - at);
 }
 
-/* First and one-past-last byte that the view can touch, relative to data; false on overflow. */
+/* The first and one-past-last byte that the view can touch, relative to data; false on overflow. */
 static bool byte_range(const attn_tensor *t, int64_t *low, int64_t *high) {
     const int64_t size = attni_dtype_size(t->dtype);
     *low = 0;
@@ -107,14 +107,14 @@ attn_status attni_check_row_contiguous(const char *name, const attn_tensor *t, a
                       name, t->stride[3]);
 }
 
-/* Each dimension steps over the whole of the next: the usual case, decided quickly. */
+/* Each dimension steps over all of the next: the usual case, decided quickly. */
 static bool is_row_major(const attn_tensor *t) {
     return t->stride[3] == 1 && t->stride[2] >= t->shape[3] &&
            t->stride[1] >= t->stride[2] * t->shape[2] && t->stride[0] >= t->stride[1] * t->shape[1];
 }
 
-/* No two elements of a result may share memory: taken by size, each stride must step over all
- * that the smaller ones reach. */
+/* No two elements of a result may share memory: in order of size, each stride must step over
+ * everything that the smaller ones reach. */
 attn_status attni_check_distinct(const char *name, const attn_tensor *t, attn_error *err) {
     if (attni_tensor_is_empty(t) || is_row_major(t)) return ATTN_OK;
     bool done[4] = {false, false, false, false};
@@ -148,10 +148,10 @@ static int64_t gcd(int64_t a, int64_t b) {
     return a < 0 ? -a : a;
 }
 
-/* A view as runs of contiguous bytes, and what lies between their beginnings. */
+/* A view as runs of contiguous bytes, and the distance between their beginnings. */
 typedef struct runs {
     int64_t bytes; /* of one run */
-    int64_t pitch; /* greatest common divisor of the steps from run to run; 0: there is only one */
+    int64_t pitch; /* greatest common divisor of the steps between runs; 0 if there is only one */
 } runs;
 
 /* Dimensions that continue a run without a gap, such as adjacent heads, belong to it. */
@@ -178,8 +178,8 @@ bool attni_tensors_overlap(const attn_tensor *a, const attn_tensor *b) {
     if (!byte_range(a, &a_low, &a_high) || !byte_range(b, &b_low, &b_high)) return true;
     const int64_t distance = (int64_t)(uintptr_t)b->data - (int64_t)(uintptr_t)a->data;
     if (distance + b_low >= a_high || distance + b_high <= a_low) return false;
-    /* The ranges meet. Runs of both begin at multiples of one pitch: do they fall into different
-     * parts of it? */
+    /* The ranges intersect. If the runs of both begin at multiples of one pitch, they may still
+     * fall into different parts of it. */
     const runs in_a = runs_of(a), in_b = runs_of(b);
     const int64_t pitch = gcd(in_a.pitch, in_b.pitch);
     if (pitch == 0) return true;

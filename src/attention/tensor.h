@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensor.h - what the engine asks of a view: is it sound, does it overlap another, where is a
- * row. */
+/* tensor.h - checks on tensors (is it valid, does it overlap another?) and addresses of rows and
+ * elements. */
 #ifndef ATTNI_TENSOR_H
 #define ATTNI_TENSOR_H
 
@@ -23,7 +23,7 @@ attn_status attni_check_tensor(const char *name, const attn_tensor *t, unsigned 
                                bool need_data, attn_error *err);
 attn_status attni_check_row_contiguous(const char *name, const attn_tensor *t, attn_error *err);
 
-/* No two elements share memory, as a result needs it. */
+/* Checks that no two elements share memory, as is required of results. */
 attn_status attni_check_distinct(const char *name, const attn_tensor *t, attn_error *err);
 
 /* Could the two views share an element? Exact for packed layouts such as q, k, v, out side by

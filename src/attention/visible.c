@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* visible.c - rows of a tile as bitmaps of 192 bits: the union gives the segments, a transpose
- * gives the allow bits. */
+/* visible.c - stores the rows of a tile as bitmaps of 192 bits: their union gives the segments, a
+ * transpose gives the allow bits. */
 #include "attention/visible.h"
 
 #include "attention/pattern.h"
@@ -12,7 +12,7 @@ typedef struct tile_bits {
     uint64_t word[WORDS]; /* bit j % 64 of word j / 64: key j of the tile */
 } tile_bits;
 
-/* Offset and window may both be huge and cancel: they are added to each other before i. */
+/* Offset and window may both be huge and cancel, so they are added to each other before i. */
 void attni_visible_range(const attn_args *a, const attni_sequence *seq, int64_t i, int64_t *lo,
                          int64_t *hi) {
     int64_t first = 0, end = i < seq->n_q ? seq->n_k : 0;
@@ -24,7 +24,7 @@ void attni_visible_range(const attn_args *a, const attni_sequence *seq, int64_t 
     if (a->mask.data) end = attni_min(end, a->mask.shape[3]);
     if (a->bias.data) end = attni_min(end, a->bias.shape[3]);
     first = attni_max(first, 0);
-    *lo = first < end ? first : 0; /* an empty range lies at 0: nobody reads beyond a short mask */
+    *lo = first < end ? first : 0; /* an empty range lies at 0, inside a short mask */
     *hi = first < end ? end : 0;
 }
 
@@ -70,6 +70,11 @@ void attni_rows_begin(attni_rows *rows) {
     if (a->pattern) memset(rows->next_run, 0, sizeof rows->next_run);
 }
 
+void attni_rows_hide(attni_rows *rows, int x) {
+    rows->lo[x] = rows->hi[x] = 0;
+    rows->all_hi = 0;
+}
+
 /* ------------------------------------------------------------------------- one row */
 
 static void set_range(tile_bits *bits, int64_t from, int64_t to) {
@@ -81,8 +86,8 @@ static void set_range(tile_bits *bits, int64_t from, int64_t to) {
     }
 }
 
-/* The runs of the pattern's row that meet the tile; moves the cursor past those that end before
- * it. */
+/* The runs of the pattern's row that intersect the tile; moves the cursor past those that end
+ * before it. */
 static tile_bits pattern_bits(attni_rows *rows, int x, int64_t first) {
     tile_bits bits = {{0}};
     int64_t n;
@@ -95,7 +100,7 @@ static tile_bits pattern_bits(attni_rows *rows, int x, int64_t first) {
     return bits;
 }
 
-/* Eight booleans, one per byte, to eight bits. */
+/* Packs eight booleans, one per byte, into eight bits. */
 static uint64_t pack_bytes(const uint8_t *bytes) {
     uint64_t x;
     memcpy(&x, bytes, sizeof x);
@@ -164,7 +169,7 @@ static void fill_allow(const attni_rows *rows, const tile_bits *bits, const tile
 
 static bool bit_at(const tile_bits *bits, int j) { return bits->word[j / 64] >> (j % 64) & 1; }
 
-/* The runs of ones of the union, as segments that end at the middle of the tile at the latest. */
+/* The runs of ones in the union, as segments that do not cross the middle of the tile. */
 static void find_segments(const tile_bits *any, attni_view *view) {
     view->n_segments = view->n_keys = 0;
     for (int j = 0; j < ATTNI_KEY_TILE;) {
@@ -203,8 +208,7 @@ static bool view_by_bits(attni_rows *rows, int64_t first, int64_t n, attni_view 
     return view->n_keys > 0;
 }
 
-/* Without pattern and mask every row sees one range: bits are cleared where it has not begun or
- * has ended. */
+/* Without pattern and mask, every row sees one range: bits before and after it are cleared. */
 static void fill_allow_by_ranges(const attni_rows *rows, int64_t first, attni_segment segment,
                                  uint64_t *allow) {
     const int64_t end = segment.key + segment.n;
@@ -218,7 +222,7 @@ static void fill_allow_by_ranges(const attni_rows *rows, int64_t first, attni_se
     }
 }
 
-/* Writes one segment or two and returns their number. */
+/* Writes one or two segments and returns their number. */
 static int32_t cut_at_the_middle(attni_segment range, attni_segment *segments) {
     const int32_t end = range.key + range.n;
     segments[0] = range;
@@ -240,8 +244,8 @@ bool attni_rows_view(attni_rows *rows, int64_t first, int64_t n, attni_view *vie
     return true;
 }
 
-/* The first key at or after `from` that row x may see: by its range, and by the pattern if there
- * is one. */
+/* The first key at or after `from` that row x may see, judging by its range and by the pattern if
+ * there is one. */
 static int64_t next_key(const attni_rows *rows, int x, int64_t from) {
     const int64_t key = attni_max(from, rows->lo[x]);
     if (key >= rows->hi[x]) return INT64_MAX;

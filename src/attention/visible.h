@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* visible.h - which keys do the queries of a panel see? Turns causal, windows, lengths, patterns
- * and boolean masks into the segments and allow bits of one key tile, so that hidden keys cost
- * nothing. Bias is not looked at here.
+/* visible.h - determines which keys the queries of a panel see. Turns causal masks, windows,
+ * lengths, patterns and boolean masks into the segments and allow bits of one key tile, so that
+ * masked keys cost nothing. The bias is not considered here.
  * Tests: tests/attention/test_visible.c, and every masked case elsewhere. */
 #ifndef ATTNI_VISIBLE_H
 #define ATTNI_VISIBLE_H
@@ -21,7 +21,7 @@ typedef struct attni_rows {
     int64_t next_run[ATTNI_MAX_LANES]; /* cursor into the pattern; tiles come in ascending order */
 } attni_rows;
 
-/* What a panel sees of one tile. */
+/* The visible part of one tile for a panel. */
 typedef struct attni_view {
     int32_t n_segments, n_keys;
     bool all; /* every row sees every key of the segments: allow is not filled */
@@ -36,10 +36,12 @@ void attni_visible_range(const attn_args *args, const attni_sequence *seq, int64
 
 /* Completes rows->lo .. all_hi and the cursors from args, seq, n, head, i. */
 void attni_rows_begin(attni_rows *rows);
+/* Row x sees nothing from now on. */
+void attni_rows_hide(attni_rows *rows, int x);
 /* The view of keys first .. first + n - 1, n <= ATTNI_KEY_TILE; false when no row sees any of
  * them. */
 bool attni_rows_view(attni_rows *rows, int64_t first, int64_t n, attni_view *view);
-/* First tile at or after `tile` in which some row may see a key; INT64_MAX when there is none. */
+/* First tile at or after `tile` in which some row may see a key; INT64_MAX if there is none. */
 int64_t attni_rows_next_tile(const attni_rows *rows, int64_t tile);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base.h - what every room may use: checked size arithmetic, error reporting, small inline helpers.
- * Knows nothing of attention. Tests: tests/core/test_core.c */
+ * Nothing here is specific to attention. Tests: tests/core/test_core.c */
 #ifndef ATTNI_BASE_H
 #define ATTNI_BASE_H
 
@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Results are exact only in the arithmetic that the source spells out. gcc sets __GCC_IEC_559 to 0 for
- * any part of -ffast-math; clang and clang-cl take the pragmas for what they do not announce. */
+/* Results are exact only if the compiler keeps the arithmetic as written. gcc sets __GCC_IEC_559 to
+ * 0 for any option that -ffast-math implies; for clang and clang-cl, which do not announce all of
+ * them, the pragmas turn them off. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) ||           \
     (defined(__GCC_IEC_559) && __GCC_IEC_559 == 0)
 #error "attn must not be compiled with -ffast-math or a part of it: its results would be wrong"
@@ -43,12 +44,12 @@ enum { ATTNI_ISA_COUNT = ATTN_ISA_SIMD128 + 1 };
 
 #define ATTNI_INLINE static inline __attribute__((always_inline))
 
-/* Writes the message (if err is given) and returns status, so that callers can `return
- * attni_fail(...)`. */
+/* Writes the message (unless err is NULL) and returns status, so that callers can write
+ * `return attni_fail(...)`. */
 attn_status attni_fail(attn_error *err, attn_status status, const char *format, ...)
     ATTNI_PRINTF(3, 4);
 
-/* out = a * b or a + b; false when it does not fit. */
+/* *out = a * b or a + b; false on overflow. */
 static inline bool attni_mul(size_t a, size_t b, size_t *out) {
     return !__builtin_mul_overflow(a, b, out);
 }
@@ -63,7 +64,7 @@ static inline int64_t attni_clamp(int64_t x, int64_t lo, int64_t hi) {
 }
 static inline int64_t attni_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* a + b, held at the ends of int64_t: offsets and windows may be given as "infinite". */
+/* a + b, saturated to the range of int64_t: callers may pass "infinite" offsets and windows. */
 static inline int64_t attni_add_sat(int64_t a, int64_t b) {
     int64_t sum;
     if (!__builtin_add_overflow(a, b, &sum)) return sum;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu.c - detection by CPUID on x86-64, by architecture elsewhere. No state. */
+/* cpu.c - detects CPU features, with CPUID on x86-64 and by architecture elsewhere. Stateless. */
 #include "core/cpu.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <xmmintrin.h>
 
-/* The operating system must save the vector registers: bits of XCR0. */
+/* The operating system must save the vector registers; the bits of XCR0 tell. */
 enum { XCR0_AVX = 0x6, XCR0_AVX512 = 0xe6 };
 
 static uint32_t xcr0(void) {
@@ -43,8 +43,7 @@ bool attni_cpu_runs(attn_isa isa) {
 #elif defined(__aarch64__)
     case ATTN_ISA_NEON: return true;
 #elif defined(__wasm__)
-    case ATTN_ISA_SIMD128:
-        return true; /* a module with these instructions does not load elsewhere */
+    case ATTN_ISA_SIMD128: return true; /* a module with these instructions loads nowhere else */
 #endif
     default: return false;
     }
@@ -64,7 +63,7 @@ void attni_cpu_name(char name[64]) {
 
 uint64_t attni_cpu_float_control(void) {
 #if defined(__x86_64__)
-    uint16_t x87; /* libm of mingw computes with it, and Windows starts threads in another mode */
+    uint16_t x87; /* mingw's libm computes with it, and Windows starts threads in another mode */
     __asm__ volatile("fnstcw %0" : "=m"(x87));
     return (uint64_t)x87 << 32 | _mm_getcsr();
 #elif defined(__aarch64__)

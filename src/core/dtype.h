@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dtype.h - one element of an array of any dtype as a double, and back (rounded to nearest even;
- * f16 and bf16 by way of f32). A loop that is given the dtype as a constant, by ATTNI_INLINE, does
- * not choose again at every element. Tests: tests/golden/, tests/attention/test_inspect.c */
+/* dtype.h - loads one element of an array of any dtype as a double, and stores it back (rounded to
+ * nearest even; f16 and bf16 by way of f32). In a loop where the dtype is a compile-time constant,
+ * through ATTNI_INLINE, the switch disappears. Tests: tests/golden/,
+ * tests/attention/test_inspect.c */
 #ifndef ATTNI_DTYPE_H
 #define ATTNI_DTYPE_H
 
@@ -22,8 +23,8 @@ static inline double attni_load_as(attn_dtype dtype, const void *array, int64_t 
     return NAN;
 }
 
-/* NaN has many forms, and which of them an operation gives depends on the machine; results hold one:
- * quiet, positive, without payload. */
+/* There are many NaN bit patterns, and which of them an operation gives depends on the machine.
+ * Results use only one: quiet, positive, without payload. */
 static inline double attni_one_nan(double x) { return x == x ? x : (double)NAN; }
 
 static inline void attni_store_as(attn_dtype dtype, void *array, int64_t at, double x) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* half.h - f16 and bf16 to and from f32, in portable C, round to nearest even, NaN stays NaN. Used
- * by every room that touches single elements; kernels have vector versions. Tests:
+/* half.h - conversion of f16 and bf16 to and from f32, in portable C, rounding to nearest even; NaN
+ * stays NaN. Used by every room that handles single elements; kernels have vector versions. Tests:
  * tests/core/test_core.c */
 #ifndef ATTNI_HALF_H
 #define ATTNI_HALF_H

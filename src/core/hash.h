@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.h - FNV-1a, to name bits in few digits: equal bits, equal hash. Not for hostile input.
- * Continue from an earlier result to hash several arrays as one. Tests: tests/core/test_core.c */
+/* hash.h - FNV-1a, a short fingerprint of the bits of a result. Not meant for hostile input. Pass
+ * an earlier hash to hash several arrays as one. Tests: tests/core/test_core.c */
 #ifndef ATTNI_HASH_H
 #define ATTNI_HASH_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log2.h - our own logarithm, in plain double arithmetic, so that log-sum-exp has the same bits on
- * every platform (libm differs between them). Error below 1 ulp. Tests: tests/core/test_core.c */
+/* log2.h - the library's own logarithm, in plain double arithmetic, so that log-sum-exp has the
+ * same bits on every platform (libm differs between them). Error below 1 ulp. Tests:
+ * tests/core/test_core.c */
 #ifndef ATTNI_LOG2_H
 #define ATTNI_LOG2_H
 

@@ -74,6 +74,10 @@ void attni_condition_destroy(attni_condition *condition) { (void)condition; }
 void attni_condition_wait(attni_condition *condition, attni_mutex *mutex) {
     SleepConditionVariableSRW((CONDITION_VARIABLE *)condition, (SRWLOCK *)mutex, INFINITE, 0);
 }
+bool attni_condition_wait_for(attni_condition *condition, attni_mutex *mutex, int milliseconds) {
+    return SleepConditionVariableSRW((CONDITION_VARIABLE *)condition, (SRWLOCK *)mutex,
+                                     (DWORD)milliseconds, 0);
+}
 void attni_condition_signal(attni_condition *condition) {
     WakeConditionVariable((CONDITION_VARIABLE *)condition);
 }
@@ -110,6 +114,7 @@ void attni_memory_free(void *memory) { free(memory); }
 /* --------------------------------------------------------------------------------------- POSIX */
 #include <sched.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 static void *run_thread(void *arg) {
@@ -139,7 +144,32 @@ void attni_mutex_destroy(attni_mutex *mutex) { pthread_mutex_destroy(mutex); }
 void attni_mutex_lock(attni_mutex *mutex) { pthread_mutex_lock(mutex); }
 void attni_mutex_unlock(attni_mutex *mutex) { pthread_mutex_unlock(mutex); }
 
+#if defined(__APPLE__)
 void attni_condition_init(attni_condition *condition) { pthread_cond_init(condition, NULL); }
+bool attni_condition_wait_for(attni_condition *condition, attni_mutex *mutex, int milliseconds) {
+    const struct timespec time = {.tv_nsec = milliseconds * 1000000L};
+    return pthread_cond_timedwait_relative_np(condition, mutex, &time) == 0;
+}
+#else
+/* Waits on the monotonic clock, which nobody can set. */
+void attni_condition_init(attni_condition *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+bool attni_condition_wait_for(attni_condition *condition, attni_mutex *mutex, int milliseconds) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += milliseconds * 1000000L;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    return pthread_cond_timedwait(condition, mutex, &until) == 0;
+}
+#endif
 void attni_condition_destroy(attni_condition *condition) { pthread_cond_destroy(condition); }
 void attni_condition_wait(attni_condition *condition, attni_mutex *mutex) {
     pthread_cond_wait(condition, mutex);
@@ -175,12 +205,27 @@ int attni_cpu_count(void) {
     const int quota = attni_quota_cpus("");
     return quota > 0 && quota < allowed ? quota : allowed;
 }
+
+/* The number of calls of fork() between the process that loaded the library and this one. Only a
+ * child writes it, while it has a single thread. */
+static int n_forks;
+
+static void count_fork(void) { n_forks++; }
+static void count_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
+
+/* A process id is reused after its process has ended; the count is not. The id is there for
+ * children of _Fork() and clone(), which call no handler. */
+int64_t attni_process_id(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, count_forks);
+    return (int64_t)n_forks << 32 | getpid();
+}
 #else
 void attni_thread_pin(attni_thread *thread, int index) { (void)thread, (void)index; }
 int attni_cpu_count(void) { return online_cpus(); }
-#endif
-
+/* No count of forks here: a library that is unloaded may leave its handlers behind. */
 int64_t attni_process_id(void) { return getpid(); }
+#endif
 
 #else
 /* --------------------------------------------------------------------------- a single thread */
@@ -203,6 +248,10 @@ void attni_condition_init(attni_condition *condition) { (void)condition; }
 void attni_condition_destroy(attni_condition *condition) { (void)condition; }
 void attni_condition_wait(attni_condition *condition, attni_mutex *mutex) {
     (void)condition, (void)mutex;
+}
+bool attni_condition_wait_for(attni_condition *condition, attni_mutex *mutex, int milliseconds) {
+    (void)condition, (void)mutex, (void)milliseconds;
+    return true;
 }
 void attni_condition_signal(attni_condition *condition) { (void)condition; }
 void attni_condition_broadcast(attni_condition *condition) { (void)condition; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* os.h - everything the library asks of the operating system: threads, aligned memory, the CPUs of
- * this process. The only header that knows which system it is built for: POSIX (Linux, macOS),
- * Windows, or none (wasm, where there is one thread). Tests: tests/core/test_os.c */
+/* os.h - everything the library needs from the operating system: threads, aligned memory, the
+ * number of CPUs. The only header that depends on the system it is built for: POSIX (Linux, macOS),
+ * Windows, or none (wasm, which has one thread). Tests: tests/core/test_os.c */
 #ifndef ATTNI_OS_H
 #define ATTNI_OS_H
 
@@ -32,12 +32,12 @@ typedef struct attni_thread {
     attni_thread_handle handle;
 } attni_thread;
 
-/* Runs main(arg) on a new thread, which handles no signal. Keeps *thread until it is joined.
+/* Runs main(arg) on a new thread, which blocks all signals. Keeps *thread until it is joined.
  * Returns 0 or an errno value. */
 int attni_thread_start(attni_thread *thread, void (*main)(void *arg), void *arg);
 void attni_thread_join(attni_thread *thread);
-/* Keeps a thread on the index-th CPU this process may use (modulo their number); does nothing
- * where it cannot. */
+/* Pins a thread to the index-th CPU this process may use (modulo their number); does nothing where
+ * that is not possible. */
 void attni_thread_pin(attni_thread *thread, int index);
 void attni_thread_yield(void);
 
@@ -49,18 +49,23 @@ void attni_mutex_unlock(attni_mutex *mutex);
 void attni_condition_init(attni_condition *condition);
 void attni_condition_destroy(attni_condition *condition);
 void attni_condition_wait(attni_condition *condition, attni_mutex *mutex);
+/* The same with a timeout of about so many milliseconds (below 1000): false if it has expired. */
+bool attni_condition_wait_for(attni_condition *condition, attni_mutex *mutex, int milliseconds);
 void attni_condition_signal(attni_condition *condition);
 void attni_condition_broadcast(attni_condition *condition);
 
-/* At least `size` bytes (0 gives some too) at a multiple of `align`, a power of two from
- * sizeof(void *) on; NULL when there are none. Only attni_memory_free() may free them. */
+/* Returns at least `size` bytes (also a valid pointer if size is 0), aligned to `align`, a power of
+ * two of at least sizeof(void *); NULL if out of memory. Free them with attni_memory_free()
+ * only. */
 void *attni_memory_alloc(size_t size, size_t align);
 void attni_memory_free(void *memory);
 
-/* CPUs this process may keep busy, at least 1: those it may run on, fewer under a CPU quota. */
+/* The number of CPUs this process can keep busy, at least 1: those it may run on, or fewer under a
+ * CPU quota. */
 int attni_cpu_count(void);
 
-/* Changes in a child of fork(); a constant where there is no fork(). */
+/* A number that differs between a process and every child it forks, directly or indirectly (outside
+ * Linux, unless the system reuses a process id); a constant where there is no fork(). */
 int64_t attni_process_id(void);
 
 #endif

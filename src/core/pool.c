@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool.c - worker threads that sleep between calls. A job has places, one for each thread that may
- * help; workers take a place when they wake up, and the calling thread withdraws the places that
- * nobody has taken by the time it runs out of tasks. A worker spins for a few microseconds after
- * its work, because the next call often comes at once, and then sleeps: spinning longer is ruinous
- * on a busy machine (docs/speed.md). */
+ * help. Workers take a place when they wake up, and the calling thread withdraws the places that
+ * are still free when it runs out of tasks. After its work a worker spins for a few microseconds,
+ * because the next call often follows at once, and then sleeps: spinning longer is ruinous on a
+ * busy machine (docs/speed.md). */
 #include "core/pool.h"
 
 #include "core/cpu.h"
 #include "core/os.h"
 
-enum { SPIN_ROUNDS = 2000 };
+enum { SPIN_ROUNDS = 2000, ASK_MILLISECONDS = 2 };
 
 struct attni_pool {
     int threads;
@@ -17,26 +17,28 @@ struct attni_pool {
     attn_pool caller;
     attn_alloc alloc;
 
-    /* The job: written by attni_parallel() before `places` is set, read by who has taken one. */
+    /* The job: written by attni_parallel() before `places` is set, read by threads that have taken
+     * a place. */
     attni_task *task;
+    attni_ask *ask; /* or NULL */
     void *arg;
     int64_t n_tasks;
     uint64_t float_control; /* of the calling thread */
     _Alignas(64) atomic_llong next_task;
 
-    _Alignas(64) atomic_uint generation; /* one more for every job, and for the end */
-    atomic_int places;                   /* places of the job that are free: numbers 1 .. places */
+    _Alignas(64) atomic_uint generation; /* incremented for every job and at the end */
+    atomic_int places;                   /* free places of the job: numbers 1 .. places */
     atomic_int working;                  /* places that are free or in use */
     atomic_bool ending;
 
     attni_thread *workers; /* (threads - 1) */
     int n_started;
-    int64_t process; /* where they were started; a child of fork() has a copy without them */
+    int64_t process; /* process that started them; a child of fork() has a copy without threads */
     attni_mutex mutex;
     attni_condition job_ready, job_done;
 };
 
-/* The thread may be the caller's: its floating-point state comes back. */
+/* The thread may belong to the caller, so its floating-point state is restored. */
 static void work(void *arg, int index) {
     attni_pool *pool = arg;
     const uint64_t own_control = attni_cpu_float_control();
@@ -59,7 +61,7 @@ static void pause_cpu(void) {
 
 /* ----------------------------------------------------------------------------- own workers */
 
-/* Waits until a new job is there and returns its generation. */
+/* Waits for a new job and returns its generation. */
 static unsigned await_job(attni_pool *pool, unsigned seen) {
     for (int round = 0; round < SPIN_ROUNDS; round++) {
         const unsigned now = atomic_load_explicit(&pool->generation, memory_order_acquire);
@@ -79,11 +81,19 @@ static void await_workers(attni_pool *pool) {
         pause_cpu();
     }
     attni_mutex_lock(&pool->mutex);
-    while (atomic_load(&pool->working) != 0) attni_condition_wait(&pool->job_done, &pool->mutex);
+    while (atomic_load(&pool->working) != 0) {
+        if (!pool->ask) {
+            attni_condition_wait(&pool->job_done, &pool->mutex);
+        } else if (!attni_condition_wait_for(&pool->job_done, &pool->mutex, ASK_MILLISECONDS)) {
+            attni_mutex_unlock(&pool->mutex); /* threads that are done need not wait for ask() */
+            pool->ask(pool->arg);
+            attni_mutex_lock(&pool->mutex);
+        }
+    }
     attni_mutex_unlock(&pool->mutex);
 }
 
-/* The number of a place in the current job, 0 when none is free. */
+/* The number of a place in the current job, or 0 if none is free. */
 static int take_place(attni_pool *pool) {
     int left = atomic_load(&pool->places);
     while (left > 0 && !atomic_compare_exchange_weak(&pool->places, &left, left - 1)) {}
@@ -107,7 +117,7 @@ static void worker_main(void *arg) {
     }
 }
 
-/* Wakes n workers that sleep; those that do not will see the generation. */
+/* Wakes n sleeping workers; those that are awake will see the new generation. */
 static void announce(attni_pool *pool, int n) {
     attni_mutex_lock(&pool->mutex);
     atomic_fetch_add_explicit(&pool->generation, 1, memory_order_release);
@@ -155,8 +165,8 @@ static void stop_workers(attni_pool *pool) {
 
 static bool has_workers_here(const attni_pool *pool) { return pool->process == attni_process_id(); }
 
-/* What the parent's threads were doing when fork() copied the pool does not matter here. With fewer
- * workers than wanted, or none, the calling thread does more of the tasks. */
+/* What the parent's threads were doing when fork() copied the pool does not matter here. If fewer
+ * workers start than were requested, or none, the calling thread does more of the tasks. */
 static void start_again(attni_pool *pool) {
     atomic_store(&pool->generation, 0);
     start_workers(pool, NULL);
@@ -214,15 +224,23 @@ void attni_pool_destroy(attni_pool *pool) {
 int attni_pool_threads(const attni_pool *pool) { return pool->threads; }
 
 void attni_parallel(attni_pool *pool, int workers, int64_t n_tasks, attni_task *task, void *arg) {
+    attni_parallel_asking(pool, workers, n_tasks, task, arg, NULL);
+}
+
+void attni_parallel_asking(attni_pool *pool, int workers, int64_t n_tasks, attni_task *task,
+                           void *arg, attni_ask *ask) {
     const int n = (int)attni_min(attni_min(workers, pool->threads), n_tasks);
+    if (n <= 1) { /* small calls are frequent: nothing to share, nothing to count */
+        for (int64_t t = 0; t < n_tasks; t++) task(arg, t, 0);
+        return;
+    }
     pool->task = task;
+    pool->ask = ask;
     pool->arg = arg;
     pool->n_tasks = n_tasks;
     pool->float_control = attni_cpu_float_control();
     atomic_store_explicit(&pool->next_task, 0, memory_order_relaxed);
-    if (n <= 1) {
-        work(pool, 0);
-    } else if (pool->caller.run) {
+    if (pool->caller.run) {
         pool->caller.run(pool->caller.user, n, work, pool);
     } else {
         run_own_workers(pool, n);

@@ -10,7 +10,7 @@
 
 enum { MAX_LINE = 1024, MAX_NAME = 2048 };
 
-/* The first line of a file without its end; false when there is none or it is too long. */
+/* The first line of a file without its line end; false if there is none or it is too long. */
 static bool read_line(const char *folder, const char *name, char line[MAX_LINE]) {
     char path[MAX_NAME];
     const int n = snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -23,10 +23,10 @@ static bool read_line(const char *folder, const char *name, char line[MAX_LINE])
     return true;
 }
 
-/* A whole number and nothing after it but spaces and what `rest` receives. */
+/* A whole number followed by nothing but spaces and what `rest` receives. */
 static bool parse_number(const char *text, long long *number, const char **rest) {
     char *end;
-    *number = strtoll(text, &end, 10); /* held at the ends of long long when it is beyond them */
+    *number = strtoll(text, &end, 10); /* clamped to the range of long long */
     *rest = end + strspn(end, " \t\r");
     return end != text && (*end == 0 || *rest != end);
 }
@@ -47,7 +47,7 @@ static int limit_of_v2(const char *folder) {
     return *rest == 0 ? cpus_of(quota, period) : 0;
 }
 
-/* A quota of -1 is no limit. */
+/* A quota of -1 means no limit. */
 static int limit_of_v1(const char *folder) {
     char line[2][MAX_LINE];
     const char *rest[2];
@@ -62,8 +62,9 @@ static int limit_of_v1(const char *folder) {
 
 static int smaller(int a, int b) { return a == 0 || (b > 0 && b < a) ? b : a; }
 
-/* The smallest limit of the group at `path` below `mount` and of all groups around it. A container
- * may see the path of the host, which does not exist here; the mount itself is then its group. */
+/* The smallest limit of the group at `path` below `mount` and of all groups that contain it. A
+ * container may see the host's path, which does not exist here; the mount itself is then its
+ * group. */
 static int smallest_limit(const char *root, const char *mount, const char *path,
                           int (*limit_of)(const char *folder)) {
     char folder[MAX_NAME];
@@ -79,7 +80,7 @@ static int smallest_limit(const char *root, const char *mount, const char *path,
     }
 }
 
-/* Is "cpu" one of the names between commas? */
+/* Whether "cpu" is one of the comma-separated names. */
 static bool names_cpu(const char *names) {
     for (;; names++) {
         const size_t n = strcspn(names, ",");

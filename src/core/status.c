@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status.c - names and texts of statuses, dtypes and ISAs, and the one place where error messages
- * are written. */
+/* status.c - names and texts of statuses, dtypes and ISAs. All error messages are written here. */
 #include "core/base.h"
 
 #include <stdarg.h>

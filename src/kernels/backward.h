@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backward.h - a panel of queries meets a tile of keys once more, to learn what moves its output.
- * Touches only its arguments.
+/* backward.h - a panel of queries visits a tile of keys again, to compute gradients.
+ * Accesses only its arguments.
  * Method: lanes are queries as in visit.h. P^T is recomputed from the row's log-sum-exp, dP^T =
  * V dO^T is the same product with V for K and dO for Q, and dQ^T = K^T dS^T has the form of the
  * weighted values. P^T and dS^T stay in the block's buffers, from which dV = P^T dO and dK = dS^T Q
@@ -17,18 +17,18 @@ INLINE real *block_row(void *buffer, int32_t key) {
     return (real *)buffer + key * ATTNI_BLOCK_ROWS;
 }
 
-/* A hidden pair has the weight -0, which no visible pair can have: guarded products skip it. */
+/* A masked pair has the weight -0, which no visible pair can have: guarded products skip it. */
 #define HIDDEN_WEIGHT REAL(-0.0, -0.0)
 INLINE vi is_hidden(vr weight) { return (vi)weight == (vi)v_set(HIDDEN_WEIGHT); }
 
-/* Where weights come from: recomputed through all that changes and hides scores; recomputed where
- * nothing does; or kept by forward, where nothing does either. */
+/* The source of the weights: recomputed with all edits and masks of scores; recomputed where there
+ * are none; or saved by forward, where there are none either. */
 typedef enum weight_source { ANY_SCORE, PLAIN_SCORE, STORED } weight_source;
 
 /* ------------------------------------------------------------------------- S^T and dP^T */
 
-/* S^T of the visit into a buffer of the block. Functions of their own: inside the others they would
- * run out of registers. */
+/* Write S^T of the visit to a buffer of the block. These are separate functions because inlined
+ * they would run out of registers. */
 typedef void block_product(const attni_visit *t, void *block);
 
 INLINE void product_into(const int n_v, const attni_visit *t, void *block) {
@@ -66,7 +66,7 @@ INLINE void backward_products(const attni_backward_visit *b, block_product *mult
 
 /* ------------------------------------------------------------------------- P^T and dS^T */
 
-/* What dropout multiplies the weights with, (n_keys, lanes). */
+/* The factors of dropout, (n_keys, lanes). */
 static void fill_keep(const attni_backward_visit *b) {
     const attni_visit *t = &b->visit;
     real *keep = b->keep;
@@ -76,14 +76,14 @@ static void fill_keep(const attni_backward_visit *b) {
     drop_weights(&ones);
 }
 
-/* The pairs that are visible in vector v of one key whose scores are s, after the bias. */
+/* The visible pairs of vector v of one key; s are their scores after the bias. */
 INLINE vi visible_pairs(const attni_visit *t, score_place at, vr s) {
     const vi scored = s != v_set(-__builtin_inff());
     return t->allow ? visible_lanes(t->allow[at.key], at.v) & scored : scored;
 }
 
-/* The weight P = 2^(s - lse) of vector v of one key, HIDDEN_WEIGHT where a pair is hidden; slope
- * gets the derivative of the soft cap. */
+/* The weight P = 2^(s - lse) of vector v of one key, HIDDEN_WEIGHT where a pair is masked; slope
+ * receives the derivative of the soft cap. */
 INLINE vr weight_at(const int n_v, const attni_backward_visit *b, score_place at,
                     const weight_source source, vr *slope) {
     const attni_visit *t = &b->visit;
@@ -98,7 +98,7 @@ INLINE vr weight_at(const int n_v, const attni_backward_visit *b, score_place at
 }
 
 /* From scores to weights and from dP to dS, for vector v of one key:
- *   P = 2^(s - lse),  dz = P (keep dP - delta),  dS = slope dz,  and what multiplies V is keep P.
+ *   P = 2^(s - lse),  dz = P (keep dP - delta),  dS = slope dz,  and V is multiplied by keep P.
  */
 INLINE void differentiate(const int n_v, const attni_backward_visit *b, score_place at,
                           const weight_source source) {
@@ -122,7 +122,7 @@ INLINE void differentiate(const int n_v, const attni_backward_visit *b, score_pl
     v_store(ds, plain ? dz : dz * slope);
 }
 
-/* One key of a row in short_delta(): its weight, 0 if hidden, and keep dP. */
+/* One key of a row in short_delta(): its weight, 0 if masked, and keep dP. */
 INLINE vr short_pair(const int n_v, const attni_backward_visit *b, score_place at,
                      const weight_source source, vr *dp) {
     const ptrdiff_t in_row = at.row * LANES(n_v) + at.v * VL;
@@ -135,29 +135,25 @@ INLINE vr short_pair(const int n_v, const attni_backward_visit *b, score_place a
     return v_select(visible, weight, v_zero());
 }
 
-/* delta = sum of P keep dP over the keys, for rows whose keys are all in this tile. Taken from dout
- * . out it is rounded apart from dP, and where one weight is nearly 1 their difference, which should
- * nearly vanish, is noise, multiplied by the scale. Measured from the dP of the largest weight it
- * does vanish: a row with a single key gets exactly 0. */
+/* delta = sum of P keep dP over the keys, for rows whose keys are all in this tile. Computed as
+ * dout . out it is rounded independently of dP. Where one weight is nearly 1, their difference
+ * should nearly vanish, but would be noise multiplied by the scale. Summed relative to the dP of
+ * the largest weight so far it does vanish: a row with a single key gets exactly 0. */
 static __attribute__((noinline)) void short_delta(const attni_backward_visit *b,
                                                   const weight_source source) {
     const attni_visit *t = &b->visit;
     for (int v = 0; v < t->vecs; v++) {
         vr most = v_zero(), from = v_zero(), sum = v_zero(), total = v_zero(), dp;
-        for (int pass = 0; pass < 2; pass++) {
-            int32_t row = 0;
-            for (int32_t g = 0; g < t->n_segments; g++) {
-                for (int32_t j = 0; j < t->segments[g].n; j++, row++) {
-                    const score_place at = {v, row, t->segments[g].key + j};
-                    const vr weight = short_pair(t->vecs, b, at, source, &dp);
-                    if (pass == 0) {
-                        from = v_select(weight > most, dp, from);
-                        most = v_select(weight > most, weight, most);
-                    } else {
-                        sum = v_fma(weight, dp - from, sum);
-                        total = total + weight;
-                    }
-                }
+        int32_t row = 0;
+        for (int32_t g = 0; g < t->n_segments; g++) {
+            for (int32_t j = 0; j < t->segments[g].n; j++, row++) {
+                const score_place at = {v, row, t->segments[g].key + j};
+                const vr weight = short_pair(t->vecs, b, at, source, &dp);
+                const vi larger = weight > most;
+                sum = v_select(larger, v_fma(total, from - dp, sum), v_fma(weight, dp - from, sum));
+                from = v_select(larger, dp, from);
+                most = v_select(larger, weight, most);
+                total = total + weight;
             }
         }
         real *delta = (real *)b->delta + v * VL;
@@ -250,7 +246,7 @@ INLINE void backward_visit(const int n_v, const attni_backward_visit *b,
         differentiate_all(n_v, b, PLAIN_SCORE);
     }
     if (!b->dq_t) return;
-    attni_visit keys = *t; /* may K be multiplied with the 0 of hidden pairs? */
+    attni_visit keys = *t; /* may K be multiplied by the 0 of masked pairs? */
     keys.v = t->k;
     keys.v_stride = t->k_stride;
     keys.d_v = t->d_k;
@@ -276,10 +272,10 @@ static __attribute__((noinline)) void backward_3(const attni_backward_visit *b) 
 }
 #endif
 
-/* ------------------------------------------------------------------- products with poison */
+/* --------------------------------------------------------------- products with Inf or NaN */
 
 /* The product c += a b, where a is P^T or dS^T of the block and b holds Inf or NaN: pairs that are
- * hidden by `weights`, laid out as a, are left out. */
+ * masked according to `weights`, laid out like a, are left out. */
 static void product_guarded(const attni_product *p, const void *weights) {
     for (int64_t i = 0; i < p->m; i++) {
         for (int v = 0; v < p->vecs; v++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dispatch.c - the ladder from instruction sets to kernel tables. Read-only tables. Which ISAs are
- * built is decided in CMakeLists.txt beside this file (ATTNI_HAVE_*). Test:
+/* dispatch.c - selects the kernel table of an instruction set. Read-only tables. CMakeLists.txt
+ * next to this file decides which ISAs are built (ATTNI_HAVE_*). Test:
  * tests/attention/test_context.c */
 #include "kernels/kernels.h"
 
@@ -31,7 +31,7 @@ DECLARE(simd128)
 
 static const attni_kernels *const tables[ATTNI_ISA_COUNT][2] = {
 #ifdef ATTNI_HAVE_SCALAR
-    [ATTN_ISA_SCALAR] = TABLES(scalar), /* everywhere but in the page */
+    [ATTN_ISA_SCALAR] = TABLES(scalar), /* everywhere except in the page */
 #endif
 #ifdef ATTNI_HAVE_SSE2
     [ATTN_ISA_SSE2] = TABLES(sse2), /* every x86-64 */

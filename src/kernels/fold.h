@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold.h - long sums that do not drift: what a panel found in one group of key tiles joins the
- * total of the groups before it, and what each addition rounds away is kept in a second sum. The
- * error stays at a few roundings, whatever the number of keys. Adding 0 changes nothing, so that a
- * group in which a row sees no key may be visited or not. Between groups everything is scaled by
- * exact powers of two. Touches only its arguments. Tests: tests/engine/test_drift.c */
+/* fold.h - compensated sums: the sums of a panel over one group of key tiles are added to the total
+ * of the previous groups, and the rounding error of each addition is accumulated in a second sum.
+ * The error stays at a few roundings, whatever the number of keys. Adding 0 changes nothing, so it
+ * does not matter whether a group in which a row sees no key is visited. Between groups everything
+ * is scaled by exact powers of two. Accesses only its arguments. Tests:
+ * tests/engine/test_drift.c */
 #ifndef ATTNI_FOLD_H
 #define ATTNI_FOLD_H
 
@@ -11,14 +12,14 @@
 #include "kernels/multiply.h"
 #include "kernels/vmath.h"
 
-/* total + x; what rounding takes away is added to lost (Knuth's two-sum). */
+/* Returns total + x; the rounding error is added to lost (Knuth's two-sum). */
 INLINE vr add_keeping(vr total, vr x, vr *lost) {
     const vr sum = total + x, added = sum - total;
     *lost = *lost + ((total - (sum - added)) + (x - added));
     return sum;
 }
 
-/* What a sum measured from `old` is worth when measured from `max`; old == max also covers
+/* The factor that turns a sum relative to `old` into one relative to `max`; old == max also covers
  * inf - inf. */
 INLINE vr rescale(vr old, vr max) { return v_select(old == max, v_set(1), v_exp2(old - max)); }
 
@@ -56,7 +57,7 @@ static void accumulate(int64_t n, const void *x, void *total, void *lost) {
     }
 }
 
-/* total += lost in the end. A total that is not finite has lost nothing. */
+/* total += lost, at the end. A total that is not finite has no rounding error. */
 static void settle(int64_t n, void *total, const void *lost) {
     real *restrict to = total;
     const real *restrict rest = lost;

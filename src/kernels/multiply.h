@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* multiply.h - the micro-kernel under every product: attention scores, weighted values, matrix
+/* multiply.h - the micro-kernel of every product: attention scores, weighted values, matrix
  * products. Included by the kernels of this folder. tests/arch checks that its loop never
  * touches the stack. */
 #ifndef ATTNI_MULTIPLY_H
@@ -7,8 +7,8 @@
 
 #include "kernels/simd/simd.h"
 
-/* Rows of the register block beside n_v query vectors; more than MAX_ROWS need more addresses
- * than there are registers. */
+/* Rows of the register block for n_v query vectors; more than MAX_ROWS would need more address
+ * registers than there are. */
 #define ROWS(n_v)  (ACCUMULATORS / (n_v) < MAX_ROWS ? ACCUMULATORS / (n_v) : MAX_ROWS)
 #define LANES(n_v) ((n_v) * VL)
 
@@ -31,7 +31,8 @@ INLINE void multiply(const int n_i, const int n_v, int64_t n, const real *restri
                      ptrdiff_t a_row, ptrdiff_t a_step, const real *restrict b, ptrdiff_t b_step,
                      vr *sums) {
 #if MIN_VECS > 1
-    /* Compiled for size only a loop tested at its end is fast; for speed, clang spills in it. */
+    /* Compiled for size, only a loop tested at its end is fast; compiled for speed, clang spills in
+     * such a loop. */
     if (n <= 0) return;
     do {
         multiply_step(n_i, n_v, a, a_row, b, sums);

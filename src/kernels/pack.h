@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pack.h - rows of queries into panels, panels into rows of results, half precision to and from
- * f32. Touches only its arguments. Tests: tests/engine/ */
+/* pack.h - packs rows of queries into panels and unpacks panels into rows of results; converts half
+ * precision to and from f32. Accesses only its arguments. Tests: tests/engine/ */
 #ifndef ATTNI_PACK_H
 #define ATTNI_PACK_H
 
@@ -9,12 +9,22 @@
 #include "kernels/multiply.h"
 #include "kernels/vmath.h"
 
+/* Do all lanes hold the same row? This is so for a single query, and for lanes without a query. */
+INLINE bool is_one_row(const void *const *rows) {
+    bool same = true;
+    UNROLL for (int i = 1; i < VL; i++) same &= rows[i] == rows[0];
+    return same;
+}
+
 static void pack_queries(int vecs, int64_t d, const void *const *rows, double factor, void *q_t) {
     const vr scale = v_set((real)factor);
     const int lanes = LANES(vecs);
     for (int x = 0; x < lanes; x += VL) {
         real *to = (real *)q_t + x;
         int64_t c = 0;
+        if (is_one_row(rows + x)) {
+            for (; c < d; c++) v_store(to + c * lanes, v_set(((const real *)rows[x])[c]) * scale);
+        }
         for (; c + VL <= d; c += VL) {
             vr block[VL];
             UNROLL for (int i = 0; i < VL; i++) block[i] =
@@ -45,47 +55,59 @@ static void finish(int vecs, const void *sinks, void *stats) {
         }
         v_store(max_of, max);
         v_store(sum_of, sum);
-        /* The caller may trap divisions by zero. By way of memory, or clang sees that what becomes
-         * of an empty lane does not matter and divides by its zero after all. */
+        /* The caller may trap divisions by zero. Goes through memory, because otherwise clang finds
+         * a way to divide by the zero of an empty lane, whose result does not matter. */
         v_store(factor_of, v_select(empty, v_set(1), sum));
         KEEP_ORDER();
         v_store(factor_of, v_select(empty, v_zero(), alpha / v_load(factor_of)));
     }
 }
 
-/* A row's element as it is stored. Adding zero turns -0 into +0: whether a masked key once added
- * 0 * v must not show. All NaN become one: their sign and payload differ between machines. */
-INLINE vr finish_element(vr x, vr factor, vr *zero_if_finite) {
+/* Replaces every NaN by the same one: their sign and payload differ between machines. */
+static __attribute__((noinline)) void unify_nan(int n_rows, int64_t d, void *const *rows) {
+    for (int x = 0; x < n_rows; x++) {
+        real *row = rows[x];
+        for (int64_t c = 0; c < d; c++)
+            row[c] = row[c] == row[c] ? row[c] : (real)__builtin_nanf("");
+    }
+}
+
+/* An element as it is stored. Adding zero turns -0 into +0, so that the result does not show
+ * whether a masked key has added 0 * v. y - y is 0, of either sign, unless y is Inf or NaN. */
+INLINE vr finish_elements(vr x, vr factor, vi *spoilt) {
     const vr y = v_fma(x, factor, v_zero());
-    *zero_if_finite = *zero_if_finite + y * v_zero();
-    return v_select(y == y, y, v_set(__builtin_nanf("")));
+    *spoilt |= (vi)(y - y);
+    return y;
 }
 
 static bool unpack_rows(int vecs, int n_rows, int64_t d, const void *panel, const void *factors,
                         void *const *rows) {
     const int lanes = LANES(vecs);
-    bool finite = true;
+    vi spoilt = {0};
     for (int x = 0; x < n_rows; x += VL) {
-        const real *from = (const real *)panel + x;
-        const vr factor = v_load((const real *)factors + x);
+        const real *from = (const real *)panel + x, *factor = (const real *)factors + x;
         const int n = n_rows - x < VL ? n_rows - x : VL;
-        vr zero_if_finite = v_zero();
         int64_t c = 0;
         for (; c + VL <= d; c += VL) {
             vr block[VL];
-            UNROLL for (int i = 0; i < VL; i++) block[i] =
-                finish_element(v_load(from + (c + i) * lanes), factor, &zero_if_finite);
+            UNROLL for (int i = 0; i < VL; i++) block[i] = v_load(from + (c + i) * lanes);
             v_transpose(block);
             UNROLL for (int i = 0; i < VL; i++) {
-                if (i < n) v_store((real *)rows[x + i] + c, block[i]);
+                if (i < n) {
+                    const vr y = finish_elements(block[i], v_set(factor[i]), &spoilt);
+                    v_store((real *)rows[x + i] + c, y);
+                }
             }
         }
         for (; c < d; c++) {
-            const vr column = finish_element(v_load(from + c * lanes), factor, &zero_if_finite);
-            for (int i = 0; i < n; i++) ((real *)rows[x + i])[c] = column[i];
+            for (int i = 0; i < n; i++) {
+                const vr element = v_set(from[c * lanes + i]);
+                ((real *)rows[x + i])[c] = finish_elements(element, v_set(factor[i]), &spoilt)[0];
+            }
         }
-        for (int i = 0; i < n; i++) finite = finite && zero_if_finite[i] == 0;
     }
+    const bool finite = !v_any(v_abs((vr)spoilt) != v_zero());
+    if (!finite) unify_nan(n_rows, d, rows);
     return finite;
 }
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* product.h - rows of A times a packed panel of B, by the same micro-kernel as attention; and how a
- * panel is packed. Touches only its arguments. Tests: tests/engine/test_gemm.c */
+/* product.h - multiplies rows of A by a packed panel of B, with the micro-kernel of attention, and
+ * packs such panels. Accesses only its arguments. Tests: tests/engine/test_gemm.c */
 #ifndef ATTNI_PRODUCT_H
 #define ATTNI_PRODUCT_H
 
 #include "kernels/kernels.h"
 #include "kernels/multiply.h"
 
-/* Fewer columns than a vector has. A function of its own, as few calls need it. */
+/* Fewer columns than a vector has. A separate function, because few calls need it. */
 static __attribute__((noinline)) void put_few(real *c, vr x, int n_columns, bool add) {
     real few[VL];
     v_store(few, x);
     for (int i = 0; i < n_columns; i++) c[i] = add ? c[i] + few[i] : few[i];
 }
 
-/* The columns that C has of x, set or added to. */
+/* Sets the columns of C that exist to x, or adds x to them. */
 INLINE void put_columns(real *c, vr x, int n_columns, bool add) {
     if (n_columns < VL) {
         put_few(c, x, n_columns, add);
@@ -79,7 +79,7 @@ INLINE void copy_rows(const int n_v, const attni_pack *p) {
     }
 }
 
-/* Columns first .. end - 1, one element at a time; those that `from` does not have are zero. */
+/* Columns first .. end - 1, one element at a time; columns missing in `from` are zero. */
 static void copy_elements(const attni_pack *p, int first, int end, int64_t first_row) {
     for (int64_t r = first_row; r < p->n_rows; r++) {
         real *to = (real *)p->to + r * LANES(p->vecs);

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.c - the kernels of one ISA and one real type, behind one table: the only symbol this
+/* table.c - the kernels of one ISA and one real type in one table, which is the only symbol this
  * file exports. Compiled once per ISA and real type (-DATTNI_ISA=avx2 -DATTNI_ISA_AVX2
  * -DATTNI_REAL_f32 ...), see CMakeLists.txt. */
 #include "kernels/kernels.h"
 
 #ifndef ATTNI_SMALL
 #include "kernels/backward.h"
-#endif
 #include "kernels/fold.h"
 #include "kernels/pack.h"
-#include "kernels/product.h"
+#include "kernels/rows.h"
 #include "kernels/visit.h"
+#endif
+#include "kernels/product.h"
 #include "kernels/vmath.h"
 
-#if MIN_VECS == 1 /* a build that counts its bytes has no benchmarks */
+static void exp2_array(int64_t n, const void *x, void *y) {
+    for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_exp2(v_load((const real *)x + i)));
+}
+
+#if MIN_VECS == 1 /* a size-optimised build has no tests or benchmarks of kernels */
+static void tanh_array(int64_t n, const void *x, void *y) {
+    for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_tanh(v_load((const real *)x + i)));
+}
+
 /* Twelve chains hide the latency of two multiply-adds per cycle. */
 static double burn(int64_t rounds) {
     vr sums[12];
@@ -28,14 +37,6 @@ static double burn(int64_t rounds) {
     return total == total ? (double)rounds * 12 * 2 * VL : 0;
 }
 #endif
-
-static void exp2_array(int64_t n, const void *x, void *y) {
-    for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_exp2(v_load((const real *)x + i)));
-}
-
-static void tanh_array(int64_t n, const void *x, void *y) {
-    for (int64_t i = 0; i < n; i += VL) v_store((real *)y + i, v_tanh(v_load((const real *)x + i)));
-}
 
 #define PASTE(a, b, c, d)     a##b##c##d
 #define TABLE(isa, real_name) PASTE(attni_kernels_, isa, _, real_name)
@@ -54,28 +55,31 @@ const attni_kernels TABLE_NAME = {
     .vl = VL,
     .min_vecs = MIN_VECS,
     .max_vecs = MAX_VECS,
+    .product = product_any,
+    .pack_panel = pack_panel,
+#ifndef ATTNI_SMALL
     .pack_queries = pack_queries,
     .visit = visit_any,
+    .backward = backward_any,
+    .product_guarded = product_guarded,
+    .dot = dot,
+    .are_below = are_below,
+    .scale_row = scale_row,
+    .finish = finish,
+    .unpack_rows = unpack_rows,
 #if ATTNI_JOIN_GROUPS
     .fold = fold,
     .accumulate = accumulate,
     .settle = settle,
 #endif
-    .product = product_any,
-#ifndef ATTNI_SMALL
-    .backward = backward_any,
-    .product_guarded = product_guarded,
-#endif
-    .pack_panel = pack_panel,
-    .finish = finish,
-    .unpack_rows = unpack_rows,
 #if defined(ATTNI_REAL_f32)
     .widen = widen,
     .narrow = narrow,
 #endif
-#if MIN_VECS == 1
-    .burn = burn,
 #endif
     .exp2 = exp2_array,
+#if MIN_VECS == 1
     .tanh = tanh_array,
+    .burn = burn,
+#endif
 };

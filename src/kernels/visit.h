@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* visit.h - a panel of queries visits a tile of keys: the whole forward pass of attention in one
- * kernel. Touches only its arguments.
+ * kernel. Accesses only its arguments.
  * Method: vector lanes are queries in every product, S^T = K Q^T and O^T = V^T P^T. K and V are
- * read where they lie, through scalar broadcasts; softmax needs no horizontal operation; and each
- * lane does the same operations in the same order whatever the width, the panel or the neighbours:
- * that is why results are the same bits everywhere.
+ * read in place, through scalar broadcasts. Softmax needs no horizontal operation. Each lane
+ * performs the same operations in the same order whatever the vector width, the panel or the other
+ * lanes; this is why results are bit-identical everywhere.
  * Tests: tests/engine/ */
 #ifndef ATTNI_VISIT_H
 #define ATTNI_VISIT_H
@@ -19,8 +19,10 @@
 
 /* Lane mask of vector v from the allow bits of one key. */
 INLINE vi visible_lanes(uint64_t allow, int v) {
+    real_int bit[VL];
+    UNROLL for (int x = 0; x < VL; x++) bit[x] = (real_int)1 << x;
     vi lane_bit;
-    UNROLL for (int x = 0; x < VL; x++) lane_bit[x] = (real_int)1 << x;
+    memcpy(&lane_bit, bit, sizeof lane_bit);
     const vi bits = v_set_int((real_int)((allow >> (v * VL)) & (((uint64_t)1 << VL) - 1)));
     return (bits & lane_bit) != 0;
 }
@@ -54,8 +56,8 @@ INLINE void score_strip(const int n_i, const int n_v, const attni_visit *t, cons
     }
 }
 
-/* Addresses are computed as integers: rows ahead may lie beyond the tensor, which a prefetch may
- * touch and a pointer not. */
+/* Addresses are computed as integers: the rows to prefetch may lie beyond the end of the tensor,
+ * where a prefetch is allowed but a pointer is not. */
 INLINE void prefetch_rows(int n_rows, int64_t d, const void *rows, ptrdiff_t stride,
                           int32_t first) {
     for (int i = 0; i < n_rows; i++) {
@@ -66,16 +68,16 @@ INLINE void prefetch_rows(int n_rows, int64_t d, const void *rows, ptrdiff_t str
     }
 }
 
-/* The first panel that meets a tile pulls V in while it computes scores: V is later read by
- * columns, which hardware prefetchers do not follow; and K a few rows ahead. The largest gain
- * after the micro-kernel (docs/speed.md). */
+/* The first panel that visits a tile prefetches V while it computes scores, because V is later read
+ * by columns, which hardware prefetchers do not follow; and it prefetches K a few rows ahead. This
+ * was the largest gain after the micro-kernel (docs/speed.md). */
 INLINE void prefetch_strip(const attni_visit *t, int32_t key, int n_rows) {
     enum { ROWS_AHEAD = 8 };
     prefetch_rows(n_rows, t->d_v, t->v, t->v_stride, key);
     prefetch_rows(n_rows, t->d_k, t->k, t->k_stride, key + ROWS_AHEAD);
 }
 
-/* The allow bits of n_i keys, or NULL when every lane sees all of them. */
+/* The allow bits of n_i keys, or NULL if every lane sees all of them. */
 INLINE const uint64_t *partial_allow(const uint64_t *allow, const int n_i) {
     uint64_t all = ~(uint64_t)0;
     if (!allow) return NULL;
@@ -115,22 +117,22 @@ INLINE void score_segment(const int n_v, const attni_visit *t, attni_segment seg
 
 /* -------------------------------------------------------- scores that need more than q.k */
 
-/* Where a score stands: vector v of a key, which is row `row` among the keys of the visit. */
+/* The position of a score: vector v of a key, which is row `row` among the keys of the visit. */
 typedef struct score_place {
     int v;
     int32_t row, key;
 } score_place;
 
-/* s + x y, the change of a score. The product of finite numbers counts as finite however large it
- * is: an infinite score stays, and no finite change makes a score -inf, which would mask it. */
-INLINE vr change_score(vr s, vr x, vr y) {
+/* s + x y, one edit of a score. The product of finite numbers counts as finite, however large: an
+ * infinite score stays as it is, and no finite edit makes a score -inf, which would mask it. */
+INLINE vr edit_score(vr s, vr x, vr y) {
     const vr inf = v_set(__builtin_inff());
     vr sum = v_fma(x, y, s);
     if (!FUSED) sum = v_select((v_abs(s) == inf) & (v_abs(x) < inf), s, sum);
     return v_select(s == -inf, sum, v_max(v_set(-REAL_MAX), sum));
 }
 
-/* capped -> biased -> masked. slope, unless NULL, gets the derivative of the cap. */
+/* capped -> biased -> masked. slope, unless NULL, receives the derivative of the cap. */
 INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, score_place at, vr *slope) {
     const int v = at.v;
     if (how->cap != 0) {
@@ -141,11 +143,11 @@ INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, score_place
     if (how->slope) {
         const vr distance =
             v_abs(v_load((const real *)how->position + v * VL) - v_set((real)at.key));
-        s = change_score(s, -v_load((const real *)how->slope + v * VL), distance);
+        s = edit_score(s, -v_load((const real *)how->slope + v * VL), distance);
     }
     if (how->bias) {
         const vr bias = v_load((const real *)how->bias + at.row * LANES(n_v) + v * VL);
-        const vr sum = change_score(s, bias, v_set((real)how->bias_factor));
+        const vr sum = edit_score(s, bias, v_set((real)how->bias_factor));
         s = v_select(bias == v_set(-__builtin_inff()), bias, sum);
     }
     return s;
@@ -170,7 +172,7 @@ INLINE void adjust_scores(const int n_v, const attni_visit *t, vr *max) {
     }
 }
 
-/* Which lanes see which keys, now that all that masks has made its scores -inf. */
+/* Records which lanes see which keys, once everything that masks has set its scores to -inf. */
 static void note_seen(const attni_visit *t) {
     const real *s = t->scores;
     for (int32_t g = 0; g < t->n_segments; g++) {
@@ -186,8 +188,8 @@ static void note_seen(const attni_visit *t) {
 /* ---------------------------------------------------------------------------- softmax */
 
 /* Weights are 2^(s - max), with max rounded to a whole number: then s - max is exact, merging
- * tiles multiplies by powers of two, and the softmax is no less stable, for no weight passes
- * sqrt 2. Works up to this size of scores. */
+ * tiles multiplies by powers of two, and the softmax is no less stable, because no weight exceeds
+ * sqrt 2. This works for scores up to the following limit. */
 #define WHOLE_LIMIT REAL(2097152.0, 1125899906842624.0) /* 2^21, 2^50 */
 
 INLINE vr round_to_whole(vr x) {
@@ -195,9 +197,9 @@ INLINE vr round_to_whole(vr x) {
     return v_select(v_abs(x) < v_set(WHOLE_LIMIT), (x + magic) - magic, x);
 }
 
-/* Scores beyond the limit, in the lanes that have them: they are replaced by s - max, to be
- * measured from 0. Where max is +inf, keys at +inf share the row: 0 for them, -inf for all
- * others. Rare, and kept out of the way of the main path. */
+/* Replaces scores beyond the limit, in the lanes that have them, by s - max, relative to 0. Where
+ * max is +inf, keys whose score is +inf share the row: they get 0, and all others get -inf. Rare,
+ * and kept out of the main path. */
 static __attribute__((noinline)) void rebase_scores(const attni_visit *t, vr *max, vr *from) {
     const vr inf = v_set(__builtin_inff());
     for (int v = 0; v < t->vecs; v++) {
@@ -213,8 +215,8 @@ static __attribute__((noinline)) void rebase_scores(const attni_visit *t, vr *ma
     }
 }
 
-/* Merges the tile's maximum into stats; from[] is what to subtract from scores, alpha what old
- * sums are worth. */
+/* Merges the tile's maximum into stats; from[] is to be subtracted from scores, alpha is the factor
+ * of the old sums. */
 INLINE void raise_maximum(const int n_v, const attni_visit *t, const vr *tile_max, vr *from,
                           real *alpha) {
     const vr nothing = v_set(-__builtin_inff()); /* the maximum of a lane that has seen no key */
@@ -244,8 +246,8 @@ INLINE void exponentiate_keys(const int n_v, real *s, int32_t n, const vr *magic
     }
 }
 
-/* P^T of all keys, and the row sums: a long chain of additions drifts when all weights are alike,
- * so weights are added up in chunks of keys, and chunks in ascending order. */
+/* P^T of all keys, and the row sums. In a long chain of additions of similar weights rounding
+ * errors accumulate, so weights are summed in chunks of keys, and chunks in ascending order. */
 INLINE void exponentiate(const int n_v, const attni_visit *t, const vr *from, const real *alpha) {
     enum { CHUNK = 24 };
     vr sum[MAX_VECS], part[MAX_VECS], magic[MAX_VECS], lowest[MAX_VECS];
@@ -305,14 +307,22 @@ static void drop_weights(const attni_visit *t) {
 
 /* ----------------------------------------------------------------------------- values */
 
+/* The part of a visit in one half of the tile: segments segment .. end - 1, whose first key is row
+ * `row` of the scores; `first` if nothing has been summed before. */
+typedef struct tile_half {
+    int32_t segment, end, row;
+    bool first;
+    const real *alpha; /* (lanes) factor of the old sums */
+} tile_half;
+
 /* n_i rows of O^T = alpha O^T + V^T P^T over one half of the tile: it is summed from zero, then
  * merged. */
-INLINE void value_strip(const int n_i, const int n_v, const attni_visit *t, int64_t column,
-                        const real *alpha) {
+INLINE void value_strip(const int n_i, const int n_v, const attni_visit *t, const tile_half *half,
+                        int64_t column) {
     vr sums[ACCUMULATORS];
     UNROLL for (int x = 0; x < n_i * n_v; x++) sums[x] = v_zero();
-    const real *p = t->scores;
-    for (int32_t g = 0; g < t->n_segments; g++) {
+    const real *p = (const real *)t->scores + half->row * LANES(n_v);
+    for (int32_t g = half->segment; g < half->end; g++) {
         const real *v = (const real *)t->v + t->segments[g].key * t->v_stride + column;
         const int32_t n = t->segments[g].n;
         multiply(n_i, n_v, n, v, 1, t->v_stride, p, LANES(n_v), sums);
@@ -323,43 +333,44 @@ INLINE void value_strip(const int n_i, const int n_v, const attni_visit *t, int6
         UNROLL for (int v = 0; v < n_v; v++) {
             real *o_iv = o + (i * n_v + v) * VL;
             const vr sum = sums[i * n_v + v];
-            v_store(o_iv, t->first ? sum : v_fma(v_load(o_iv), v_load(alpha + v * VL), sum));
+            v_store(o_iv,
+                    half->first ? sum : v_fma(v_load(o_iv), v_load(half->alpha + v * VL), sum));
         }
     }
 }
 
-INLINE void sum_values(const int n_v, const attni_visit *t, const real *alpha) {
+INLINE void sum_values(const int n_v, const attni_visit *t, const tile_half *half) {
     int64_t c = 0;
-    for (; c + ROWS(n_v) <= t->d_v; c += ROWS(n_v)) value_strip(ROWS(n_v), n_v, t, c, alpha);
+    for (; c + ROWS(n_v) <= t->d_v; c += ROWS(n_v)) value_strip(ROWS(n_v), n_v, t, half, c);
     if (ROWS(n_v) > 4) {
-        for (; c + 4 <= t->d_v; c += 4) value_strip(4, n_v, t, c, alpha);
+        for (; c + 4 <= t->d_v; c += 4) value_strip(4, n_v, t, half, c);
     }
     if (ROWS(n_v) > 2) {
-        for (; c + 2 <= t->d_v; c += 2) value_strip(2, n_v, t, c, alpha);
+        for (; c + 2 <= t->d_v; c += 2) value_strip(2, n_v, t, half, c);
     }
-    if (c < t->d_v) value_strip(1, n_v, t, c, alpha);
+    if (c < t->d_v) value_strip(1, n_v, t, half, c);
 }
 
-/* Functions of their own: inside the others they would run out of registers. */
-typedef void value_sums(const attni_visit *t, const real *alpha);
+/* Separate functions, because inlined they would run out of registers. */
+typedef void value_sums(const attni_visit *t, const tile_half *half);
 
 #if MIN_VECS <= 1
-static __attribute__((noinline)) void sum_values_1(const attni_visit *t, const real *alpha) {
-    sum_values(1, t, alpha);
+static __attribute__((noinline)) void sum_values_1(const attni_visit *t, const tile_half *half) {
+    sum_values(1, t, half);
 }
 #endif
-static __attribute__((noinline)) void sum_values_2(const attni_visit *t, const real *alpha) {
-    sum_values(2, t, alpha);
+static __attribute__((noinline)) void sum_values_2(const attni_visit *t, const tile_half *half) {
+    sum_values(2, t, half);
 }
 #if MAX_VECS >= 3
-static __attribute__((noinline)) void sum_values_3(const attni_visit *t, const real *alpha) {
-    sum_values(3, t, alpha);
+static __attribute__((noinline)) void sum_values_3(const attni_visit *t, const tile_half *half) {
+    sum_values(3, t, half);
 }
 #endif
 
-/* ----------------------------------------------------------------- poison under a mask */
+/* ------------------------------------------------------- Inf and NaN at masked positions */
 
-/* Are the values of all keys finite that some lane does not see? A bias may hide any key. */
+/* Are the values of all keys that some lane does not see finite? A bias may mask any key. */
 static bool hidden_values_are_finite(const attni_visit *t) {
     const bool biased = t->modify && t->modify->bias;
     vr nan_if_not = v_zero();
@@ -378,17 +389,15 @@ static bool hidden_values_are_finite(const attni_visit *t) {
 }
 
 /* sum_values() when V holds Inf or NaN and not every lane sees every key: 0 * Inf must not reach
- * a lane that does not see the key. Same sums in the same order for the lanes that do. Keys of the
- * visit before those of t: rows_before. */
-static void sum_values_guarded(const attni_visit *t, int32_t rows_before, const real *alpha) {
+ * a lane that does not see the key. Same sums in the same order for the lanes that do. */
+static void sum_values_guarded(const attni_visit *t, const tile_half *half) {
     const int n_v = t->vecs;
     const real *bias = t->modify ? t->modify->bias : NULL;
-    if (bias) bias += rows_before * LANES(n_v);
     for (int64_t c = 0; c < t->d_v; c++) {
         for (int v = 0; v < n_v; v++) {
             vr sum = v_zero();
-            int32_t row = 0;
-            for (int32_t g = 0; g < t->n_segments; g++) {
+            int32_t row = half->row;
+            for (int32_t g = half->segment; g < half->end; g++) {
                 for (int32_t j = 0; j < t->segments[g].n; j++, row++) {
                     const int32_t key = t->segments[g].key + j;
                     const vr x = v_set(((const real *)t->v)[key * t->v_stride + c]);
@@ -401,7 +410,7 @@ static void sum_values_guarded(const attni_visit *t, int32_t rows_before, const 
                 }
             }
             real *o = (real *)t->o_t + (c * n_v + v) * VL;
-            v_store(o, t->first ? sum : v_fma(v_load(o), v_load(alpha + v * VL), sum));
+            v_store(o, half->first ? sum : v_fma(v_load(o), v_load(half->alpha + v * VL), sum));
         }
     }
 }
@@ -409,23 +418,16 @@ static void sum_values_guarded(const attni_visit *t, int32_t rows_before, const 
 /* ------------------------------------------------------------------------------ visit */
 
 /* The keys of the visit in the first half of the tile; there may be none. */
-INLINE attni_visit first_half(const attni_visit *t) {
-    attni_visit half = *t;
-    half.n_segments = half.n_keys = 0;
-    while (half.n_segments < t->n_segments && t->segments[half.n_segments].key < ATTNI_HALF_TILE)
-        half.n_keys += t->segments[half.n_segments++].n;
+INLINE tile_half first_half(const attni_visit *t, const real *alpha) {
+    tile_half half = {.first = t->first, .alpha = alpha};
+    while (half.end < t->n_segments && t->segments[half.end].key < ATTNI_HALF_TILE) half.end++;
     return half;
 }
 
 /* The others, whose sums are added to those of the first half. */
-INLINE attni_visit second_half(const attni_visit *t, const attni_visit *first) {
-    attni_visit half = *t;
-    const ptrdiff_t skipped = (ptrdiff_t)first->n_keys * LANES(t->vecs);
-    half.first = false;
-    half.segments += first->n_segments;
-    half.n_segments -= first->n_segments;
-    half.n_keys -= first->n_keys;
-    half.scores = (real *)t->scores + skipped;
+INLINE tile_half second_half(const attni_visit *t, const tile_half *first, const real *ones) {
+    tile_half half = {.segment = first->end, .end = t->n_segments, .alpha = ones};
+    for (int32_t g = 0; g < first->end; g++) half.row += t->segments[g].n;
     return half;
 }
 
@@ -437,7 +439,7 @@ INLINE void visit(const int n_v, const attni_visit *t, value_sums *sum_half) {
     real *s = t->scores;
     for (int32_t g = 0; g < t->n_segments; g++) {
         const score_rows to = {s, LANES(n_v)};
-        if (MIN_VECS > 1) { /* where bytes count: one body for both */
+        if (MIN_VECS > 1) { /* in builds optimised for size: one body for both */
             score_segment(n_v, t, t->segments[g], to, t->modify ? NULL : max);
         } else if (t->modify) {
             score_segment(n_v, t, t->segments[g], to, NULL);
@@ -452,17 +454,13 @@ INLINE void visit(const int n_v, const attni_visit *t, value_sums *sum_half) {
     exponentiate(n_v, t, from, alpha);
     if (t->dropout) drop_weights(t);
     const bool guarded = may_hide && !hidden_values_are_finite(t);
-    attni_visit half = first_half(t);
-    for (bool second = false;; second = true) {
-        if (guarded) {
-            sum_values_guarded(&half, second ? t->n_keys - half.n_keys : 0, alpha);
-        } else {
-            sum_half(&half, alpha);
-        }
-        if (second || half.n_keys == t->n_keys) return;
-        half = second_half(t, &half);
-        UNROLL for (int v = 0; v < n_v; v++) v_store(alpha + v * VL, v_set(1));
-    }
+    if (guarded) sum_half = sum_values_guarded;
+    const tile_half first = first_half(t, alpha);
+    sum_half(t, &first);
+    if (first.end == t->n_segments) return;
+    UNROLL for (int v = 0; v < n_v; v++) v_store(alpha + v * VL, v_set(1));
+    const tile_half second = second_half(t, &first, alpha);
+    sum_half(t, &second);
 }
 
 #if MIN_VECS <= 1

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vmath.h - 2^x and tanh on vectors, the softmax's and the softcap's own: same bits on every ISA
- * of a class, no libm. Included by the kernels of this folder. Tests: tests/engine/test_math.c */
+/* vmath.h - 2^x for the softmax and tanh for the softcap, on vectors: bit-identical on every ISA of
+ * a class, without libm. Included by the kernels of this folder. Tests: tests/engine/test_math.c */
 #ifndef ATTNI_VMATH_H
 #define ATTNI_VMATH_H
 
 #include "kernels/simd/simd.h"
 
 /* 2^f = 1 + f (LN2 + f c(f)) on [-1/2, 1/2]: minimax with ln 2 as first coefficient, so that small
- * f are right too; relative error of 2^f 2.9e-9 (f32) and 4.0e-18 (f64). Returns c(f). */
+ * f are accurate too; relative error of 2^f 2.9e-9 (f32) and 4.0e-18 (f64). Returns c(f). */
 #define LN2 REAL(0x1.62e430p-1, 0x1.62e42fefa39efp-1)
 INLINE vr exp2_curve(vr f) {
 #if defined(ATTNI_REAL_f32)
@@ -34,7 +34,7 @@ INLINE vr exp2_curve(vr f) {
 INLINE vr exp2_slope(vr f) { return v_fma(exp2_curve(f), f, v_set(LN2)); }
 
 /* 2^f. Without fused multiply-add the product f LN2 is rounded; what 1 + f LN2 then loses is
- * added back, or the error would pass 1 ulp. */
+ * added back, because otherwise the error would exceed 1 ulp. */
 INLINE vr exp2_fraction(vr f) {
     const vr one = v_set(1);
     if (FUSED) return v_fma(exp2_slope(f), f, one);
@@ -55,8 +55,8 @@ INLINE vr exp2_split(vr x, vr magic, vr *f) {
     return (vr)((vi)t << (REAL_BITS == 32 ? 23 : 52));
 }
 
-/* What 2^x takes for granted: x <= 1/2, and x = -bias where the true x is lower or -inf: then
- * the result is exactly 0. */
+/* Preconditions of 2^x: x <= 1/2, and x = -bias where the true x is lower or -inf; the result is
+ * then exactly 0. */
 INLINE vr exp2_from(vr x, vr magic) {
     vr f;
     const vr scale = exp2_split(x, magic, &f);
@@ -65,8 +65,8 @@ INLINE vr exp2_from(vr x, vr magic) {
 
 #define LOWEST_EXPONENT REAL(-127.0, -1023.0)
 
-/* 2^x for x <= 0, 0 under the normal range. Error in f32 below 0.81 ulp. NaN stays NaN: v_max()
- * returns its second operand then. */
+/* 2^x for x <= 0; 0 below the normal range. Error in f32 below 0.81 ulp. NaN stays NaN, because
+ * v_max() then returns its second operand. */
 INLINE vr v_exp2(vr x) { return exp2_from(v_max(v_set(LOWEST_EXPONENT), x), v_set(MAGIC)); }
 
 /* tanh x = (e^2x - 1) / (e^2x + 1) on |x|, with e^2x - 1 = 2^n (2^f - 1) + (2^n - 1) free of

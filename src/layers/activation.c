@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* activation.c - every function is a curve that gives value and slope of a chunk; only the
- * exponential is not plain arithmetic, and that is the kernels' 2^x. Compiled per real. Test:
+/* activation.c - each activation is a curve that gives value and slope for a chunk. Only the
+ * exponential is not plain arithmetic; it is the kernels' 2^x. Compiled per real type. Test:
  * tests/layers/test_activation.c */
 #include "layers/activation.h"
 
@@ -19,7 +19,7 @@ static void relu(const attni_kernels *kernels, const real x[CHUNK], real value[C
     }
 }
 
-/* s = 1 / (1 + e^-z) and rest = 1 - s, both without cancellation: from e^-|z|. */
+/* s = 1 / (1 + e^-z) and rest = 1 - s, both computed from e^-|z| to avoid cancellation. */
 static void sigmoid(const attni_kernels *kernels, const real z[CHUNK], real s[CHUNK],
                     real rest[CHUNK]) {
     real e[CHUNK];
@@ -42,7 +42,7 @@ static void silu(const attni_kernels *kernels, const real x[CHUNK], real value[C
     }
 }
 
-/* (1 + tanh u) / 2 is the sigmoid of 2u, which keeps small values where 1 + tanh u cancels. */
+/* (1 + tanh u) / 2 is the sigmoid of 2u, which preserves small values where 1 + tanh u cancels. */
 static void gelu_tanh(const attni_kernels *kernels, const real x[CHUNK], real value[CHUNK],
                       real slope[CHUNK]) {
     const real twice = (real)1.5957691216057307117 /* 2 sqrt(2 / pi) */, cubic = (real)0.044715;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* activation.h - the nonlinear functions of an MLP on arrays, with the vector 2^x and tanh of the
- * kernels: no libm, same bits on every ISA of a class. Touches only its arguments; cannot fail.
- * Tests: tests/layers/test_activation.c */
+ * kernels: without libm, bit-identical on every ISA of a class. Touches only its arguments; cannot
+ * fail. Tests: tests/layers/test_activation.c */
 #ifndef ATTNI_ACTIVATION_H
 #define ATTNI_ACTIVATION_H
 
@@ -9,7 +9,7 @@
 
 typedef enum attni_activation {
     ATTNI_RELU,      /* max(x, 0), slope 0 at 0 */
-    ATTNI_GELU,      /* x Phi(x) with the normal distribution function Phi: the exact one */
+    ATTNI_GELU,      /* x Phi(x), where Phi is the normal distribution function: the exact form */
     ATTNI_GELU_TANH, /* x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2 */
     ATTNI_SILU,      /* x / (1 + e^-x) */
 } attni_activation;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* add.c - see add.h. Compiled per real. */
+/* add.c - see add.h. Compiled per real type. */
 #include "layers/add.h"
 
 void R(add_rows)(int64_t n, int64_t width, const real *from, int64_t from_row, real *to,

@@ -16,9 +16,9 @@ static int64_t keys_of(const attni_additive *layer, int64_t b) {
     return layer->len_k ? attni_clamp(layer->len_k[b], 0, layer->n_k) : layer->n_k;
 }
 
-/* One row (b, i) of everything: pointers that both passes walk along. */
+/* One row (b, i) of every array: pointers that both passes advance. */
 typedef struct row {
-    int64_t n;          /* keys that are no padding */
+    int64_t n;          /* keys that are not padding */
     const real *h;      /* (n_k, d_h) */
     const real *from_s; /* (d_a) */
     const real *from_h; /* (n_k, d_a) */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chunk.h - rows are worked through in pieces of CHUNK reals on the stack, short ones filled up:
- * loops of constant length that compilers vectorise, and sums in one fixed order on every machine.
- * Used by the layers of this folder. Tests: those of the layers. */
+/* chunk.h - rows are processed in chunks of CHUNK reals on the stack, the last one padded: loops of
+ * constant length, which compilers vectorise, and sums in one fixed order on every machine. Used by
+ * the layers in this directory. Tests: those of the layers. */
 #ifndef ATTNI_CHUNK_H
 #define ATTNI_CHUNK_H
 
 #include "layers/real.h"
 
-/* A multiple of every kernel table's vl; some arrays of 64 doubles fit a small stack frame. */
+/* A multiple of every kernel table's vl; several arrays of 64 doubles fit in a small stack
+ * frame. */
 enum { CHUNK = 64, LANES = 8 };
 
 #define LOG2E ((real)1.4426950408889634074)
 
-/* Elements of the chunk that begins at i. */
+/* The number of elements of the chunk that begins at i. */
 static inline int chunk_length(int64_t n, int64_t i) { return (int)attni_min(CHUNK, n - i); }
 
 static inline void chunk_load(int n, const real *x, real fill, real chunk[CHUNK]) {
@@ -20,7 +21,7 @@ static inline void chunk_load(int n, const real *x, real fill, real chunk[CHUNK]
     for (int i = n; i < CHUNK; i++) chunk[i] = fill;
 }
 
-/* A sum has LANES partial ones: lane l takes elements l, l + LANES, ... Here they meet, in
+/* A sum has LANES partial sums: lane l takes elements l, l + LANES, ... This adds them up in
  * pairs. */
 static inline real lanes_sum(const real lane[LANES]) {
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +

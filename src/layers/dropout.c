@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dropout.c - four elements per Philox counter. Compiled per real. Test:
+/* dropout.c - four elements per Philox counter. Compiled per real type. Test:
  * tests/layers/test_dropout.c */
 #include "layers/dropout.h"
 
 #include "core/rng.h"
 
-/* The last counter word: attention's dropout has the batch index there, which never gets so far. */
+/* The last word of the counter: attention's dropout has the batch index there, which never becomes
+ * this large. */
 #define LAYER_WORD 0xffffffffu
 
 static attni_philox four_words(const attni_drop *drop, int64_t index) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding.c - copies rows out, adds gradients in. Compiled per real. Test:
+/* embedding.c - looks up rows and accumulates their gradients. Compiled per real type. Test:
  * tests/layers/test_embedding.c */
 #include "layers/embedding.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* embedding.h - rows of a table by their number: tokens, or learned positions. Touches only its
- * arguments; arrays of one call must not overlap. Tests: tests/layers/test_embedding.c */
+/* embedding.h - looks up rows of a table by number: tokens, or learned positions. Touches only its
+ * arguments; the arrays of a call must not overlap. Tests: tests/layers/test_embedding.c */
 #ifndef ATTNI_EMBEDDING_H
 #define ATTNI_EMBEDDING_H
 
@@ -11,11 +11,11 @@ typedef struct attni_embedding {
     const real *table; /* (rows, width) */
 } attni_embedding;
 
-/* y (n, width) = table[ids[i]], or y += with add (positions onto tokens). An id outside 0 .. rows-1
- * is ATTN_E_VALUE and leaves y untouched. */
+/* y (n, width) = table[ids[i]], or y += if add is set (adding positions to tokens). An id outside 0
+ * .. rows-1 gives ATTN_E_VALUE and leaves y untouched. */
 attn_status R(embedding_forward)(const attni_embedding *embedding, int64_t n, const int32_t *ids,
                                  bool add, real *y, attn_error *err);
-/* dtable[ids[i]] += dy[i], in ascending order of i. ids have passed forward; dy (n, width). */
+/* dtable[ids[i]] += dy[i], in ascending order of i. forward has validated ids; dy (n, width). */
 void R(embedding_backward)(const attni_embedding *embedding, int64_t n, const int32_t *ids,
                            const real *dy, real *dtable);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm.c - a task owns some rows and columns of C. Per block of k it packs its columns of B once,
- * in panels, and leads one block of rows of A after the other past them. Sums run over k in
- * ascending order, in blocks of K_BLOCK that start from zero, whatever the split: that fixes the
- * bits. */
+/* gemm.c - a task owns some rows and columns of C. For each block of k it packs its columns of B
+ * once, in panels, and multiplies one block of rows of A after another with them. Sums run over k
+ * in ascending order, in blocks of K_BLOCK that start from zero, however the work is split: this
+ * fixes the bits. */
 #include "layers/gemm.h"
 
 #include "attention/plan.h"
 
-/* 256 x 24 floats of B stay in L1, 128 x 256 of A in L2, 256 x 528 of B near. */
+/* 256 x 24 floats of B stay in L1, 128 x 256 of A in L2, 256 x 528 of B close by. */
 enum { K_BLOCK = 256, ROW_BLOCK = 128, COLUMN_BLOCK = 528, FEW_COLUMNS = 96, CACHE_LINE = 64 };
 
-/* Waking the other workers takes some microseconds: smaller products stay on the calling thread. */
+/* Waking the other workers takes a few microseconds: smaller products stay on the calling
+ * thread. */
 static const double flops_worth_waking = 2e6;
 
 typedef struct gemm_job {
@@ -19,12 +20,12 @@ typedef struct gemm_job {
     size_t real_size;
     int64_t task_rows, task_columns; /* of a task */
     int64_t row_tasks, n_tasks;
-    int workers; /* threads that take part, each with its scratch */
+    int workers; /* threads that take part, each with its own scratch */
     char *scratch;
     size_t worker_bytes;
 } gemm_job;
 
-/* What a task works on: its part of C and the present block of k. */
+/* What a task works on: its part of C and the current block of k. */
 typedef struct gemm_part {
     const gemm_job *job;
     int64_t row, rows, column, columns;
@@ -45,7 +46,7 @@ static int64_t whole_vectors(const attni_kernels *kernels, int64_t columns) {
     return attni_ceil_div(columns, kernels->vl) * kernels->vl;
 }
 
-/* The last panel has two vectors even if one would do. */
+/* The last panel has two vectors even if one would be enough. */
 static int64_t panel_columns(const attni_kernels *kernels, int64_t columns) {
     return whole_vectors(kernels, columns) + kernels->vl;
 }
@@ -56,8 +57,8 @@ static size_t worker_bytes(const gemm_job *job) {
     return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-/* One task of all rows packs B once. With more threads: a few tasks for each, by rows first,
- * because every row task packs its own B. */
+/* A single task with all rows packs B once. With more threads there are a few tasks per thread,
+ * split by rows first, because every row task packs its own B. */
 static gemm_job plan(const attni_kernels *kernels, bool f64, const attni_gemm *g, int threads) {
     gemm_job job = {.kernels = kernels, .g = g, .real_size = f64 ? sizeof(double) : sizeof(float)};
     const double flops = 2.0 * (double)g->m * (double)g->n * (double)g->k;
@@ -86,7 +87,7 @@ static gemm_part part_of(const gemm_job *job, int64_t task, int worker) {
     return part;
 }
 
-/* The panel that begins x columns after the part's first. */
+/* The panel that begins x columns after the first column of the part. */
 static gemm_panel panel_of(const gemm_part *part, int64_t x) {
     const attni_kernels *kernels = part->job->kernels;
     const int vecs = (int)attni_max(2, attni_panel_vecs(kernels, part->columns - x)),
@@ -147,7 +148,7 @@ static void multiply_rows(const gemm_part *part, int64_t row, int64_t rows) {
 static void multiply_task(void *arg, int64_t task, int worker) {
     const gemm_job *job = arg;
     gemm_part part = part_of(job, task, worker);
-    do { /* also for k = 0, which makes zeros */
+    do { /* also for k = 0, which writes zeros */
         part.depth = attni_min(K_BLOCK, job->g->k - part.k);
         pack_panels(&part);
         const int64_t end = part.row + part.rows;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* linear.c - each pass is one GEMM per matrix; biases are rows that are added or summed. Compiled
- * per real. Test: tests/layers/test_linear.c */
+ * per real type. Test: tests/layers/test_linear.c */
 #include "layers/linear.h"
 
 #include "layers/add.h"

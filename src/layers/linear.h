@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linear.h - y = x W + b and its gradients, by GEMM. Touches its arguments and the scratch of the
- * context; arrays of one call must not overlap.
- * Tests: tests/layers/test_linear.c */
+/* linear.h - y = x W + b and its gradients, as GEMMs. Touches its arguments and the scratch of the
+ * context; the arrays of a call must not overlap. Tests: tests/layers/test_linear.c */
 #ifndef ATTNI_LINEAR_H
 #define ATTNI_LINEAR_H
 
@@ -17,13 +16,13 @@ typedef struct attni_linear {
 typedef struct attni_linear_grad {
     const real *x;  /* (n, n_in) of the forward pass; may be NULL if dw is */
     const real *dy; /* (n, n_out) */
-    real *dx;       /* (n, n_in), set; or added to, with add_dx */
+    real *dx;       /* (n, n_in), set; or added to if add_dx is set */
     bool add_dx;
     real *dw; /* (n_in, n_out), added to */
     real *db; /* (n_out), added to */
 } attni_linear_grad;
 
-/* y (n, n_out) = x (n, n_in) W + b. Fails only with ATTN_E_MEMORY, y untouched. */
+/* y (n, n_out) = x (n, n_in) W + b. Fails only with ATTN_E_MEMORY; y is then untouched. */
 attn_status R(linear_forward)(attn_ctx *ctx, const attni_linear *layer, int64_t n, const real *x,
                               real *y, attn_error *err);
 

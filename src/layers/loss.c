@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loss.c - softmax and its logarithm row by row, from the row's maximum, with the kernels' 2^x and
- * our own logarithm. Compiled per real. Test: tests/layers/test_loss.c */
+/* loss.c - softmax and its logarithm row by row, relative to the row's maximum, with the kernels'
+ * 2^x and our own logarithm. Compiled per real type. Test: tests/layers/test_loss.c */
 #include "layers/loss.h"
 
 #include "attention/context.h"
@@ -31,7 +31,7 @@ static double exponentials(const attni_kernels *kernels, int64_t n, const real *
     real chunk[CHUNK];
     for (int64_t c = 0; c < n; c += CHUNK) {
         const int length = chunk_length(n, c);
-        chunk_load(length, x + c, -(real)INFINITY, chunk); /* beyond the end: terms of 0 */
+        chunk_load(length, x + c, -(real)INFINITY, chunk); /* beyond the end: terms are 0 */
         for (int i = 0; i < CHUNK; i++) chunk[i] = (chunk[i] - max) * LOG2E;
         kernels->exp2(CHUNK, chunk, chunk);
         sum += (double)chunk_sum(chunk);
@@ -40,7 +40,7 @@ static double exponentials(const attni_kernels *kernels, int64_t n, const real *
     return sum;
 }
 
-/* ln sum e^x - x[target]; dx (n) unless NULL = (softmax - one at the target) / divisor. */
+/* ln sum e^x - x[target]; dx (n), unless NULL, = (softmax - one-hot of the target) / divisor. */
 static double row_loss(const attni_kernels *kernels, const attni_targets *targets, int64_t i,
                        const real *x, real *dx) {
     const int64_t n = targets->vocab, target = targets->ids[i];

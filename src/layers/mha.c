@@ -4,6 +4,7 @@
  * Tests: tests/layers/test_mha.c, tests/golden/test_layers.c */
 #include "layers/mha.h"
 
+#include "core/arena.h"
 #include "layers/linear.h"
 
 attni_mha_config R(mha_defaults)(int64_t d_model, int64_t H) {
@@ -19,19 +20,6 @@ attni_mha_config R(mha_defaults)(int64_t d_model, int64_t H) {
 
 /* --------------------------------------------------------------------------------------- sizes */
 
-/* In reals, in the order in which they lie in memory; lse first, where it is aligned. */
-typedef struct sizes {
-    size_t lse, q, k, v, concat, by_distance;
-} sizes;
-
-static bool multiply(const int64_t factors[4], size_t *out) {
-    *out = 1;
-    for (int f = 0; f < 4; f++) {
-        if (factors[f] > PTRDIFF_MAX || !attni_mul(*out, (size_t)factors[f], out)) return false;
-    }
-    return true;
-}
-
 static const attni_position_kind *kind_of(const attni_mha_config *c) {
     return R(position_kind)(c->positions ? c->positions->how.kind : 0);
 }
@@ -41,14 +29,27 @@ static int64_t n_distances(const attni_mha_config *c, const attni_mha_input *in)
     return is_needed ? in->n_q + in->n_k - 1 : 0;
 }
 
-static bool measure(const attni_mha_config *c, const attni_mha_input *in, sizes *s) {
-    const int64_t reals_per_double = sizeof(double) / sizeof(real);
-    return multiply((int64_t[]){in->B, c->H, in->n_q, reals_per_double}, &s->lse) &&
-           multiply((int64_t[]){in->B, in->n_q, c->H, c->d_k}, &s->q) &&
-           multiply((int64_t[]){in->B, in->n_k, c->H_kv, c->d_k}, &s->k) &&
-           multiply((int64_t[]){in->B, in->n_k, c->H_kv, c->d_v}, &s->v) &&
-           multiply((int64_t[]){in->B, in->n_q, c->H, c->d_v}, &s->concat) &&
-           multiply((int64_t[]){1, 1, c->H, n_distances(c, in)}, &s->by_distance);
+static real *rows_of_heads(attni_arena *arena, int64_t B, int64_t n, int64_t heads, int64_t d) {
+    return attni_arena_take(arena, 4, (const int64_t[]){B, n, heads, d}, sizeof(real));
+}
+
+/* The saved activations, in the shapes of attni_mha_saved; by_distance takes room only if the
+ * positions have a bias:
+ *
+ *     lse     | q     | k     | v     | concat | by_distance |
+ *     doubles | reals | reals | reals | reals  | reals       |                                    */
+static attni_mha_saved lay_out(const attni_mha_config *c, const attni_mha_input *in,
+                               attni_arena *arena) {
+    attni_mha_saved saved;
+    saved.lse = attni_arena_take(arena, 3, (const int64_t[]){in->B, c->H, in->n_q}, sizeof(double));
+    saved.q = rows_of_heads(arena, in->B, in->n_q, c->H, c->d_k);
+    saved.k = rows_of_heads(arena, in->B, in->n_k, c->H_kv, c->d_k);
+    saved.v = rows_of_heads(arena, in->B, in->n_k, c->H_kv, c->d_v);
+    saved.concat = rows_of_heads(arena, in->B, in->n_q, c->H, c->d_v);
+    saved.by_distance =
+        attni_arena_take(arena, 2, (const int64_t[]){c->H, n_distances(c, in)}, sizeof(real));
+    if (!kind_of(c)->bias) saved.by_distance = NULL;
+    return saved;
 }
 
 static attn_status check_sizes(const attni_mha_config *c, const attni_mha_input *in,
@@ -74,38 +75,28 @@ static attn_status check_sizes(const attni_mha_config *c, const attni_mha_input 
 
 attn_status R(mha_saved_size)(const attni_mha_config *config, const attni_mha_input *input,
                               size_t *reals, attn_error *err) {
-    sizes s;
-    size_t sum = 0, bytes;
+    attni_arena measured = {0};
     ATTN_TRY(check_sizes(config, input, err));
-    if (!measure(config, input, &s) || !attni_add(s.lse, s.q, &sum) || !attni_add(sum, s.k, &sum) ||
-        !attni_add(sum, s.v, &sum) || !attni_add(sum, s.concat, &sum) ||
-        !attni_add(sum, s.by_distance, &sum) || !attni_mul(sum, sizeof(real), &bytes) ||
-        bytes > PTRDIFF_MAX) {
+    lay_out(config, input, &measured);
+    if (!attni_arena_fits(&measured)) {
         return attni_fail(err, ATTN_E_OVERFLOW, "mha: B %lld, n_q %lld, n_k %lld are too large",
                           (long long)input->B, (long long)input->n_q, (long long)input->n_k);
     }
-    *reals = sum;
+    *reals = measured.used / sizeof(real);
     return ATTN_OK;
 }
 
 attni_mha_saved R(mha_saved_place)(const attni_mha_config *config, const attni_mha_input *input,
                                    real *memory) {
-    sizes s = {0};
-    const bool fits = measure(config, input, &s);
-    attni_assert(fits);
-    (void)fits;
-    attni_mha_saved saved = {.lse = (double *)(void *)memory};
-    saved.q = memory + s.lse;
-    saved.k = saved.q + s.q;
-    saved.v = saved.k + s.k;
-    saved.concat = saved.v + s.v;
-    if (kind_of(config)->bias) saved.by_distance = saved.concat + s.concat;
+    attni_arena arena = {.base = (char *)memory};
+    const attni_mha_saved saved = lay_out(config, input, &arena);
+    attni_assert(attni_arena_fits(&arena));
     return saved;
 }
 
 /* --------------------------------------------------------------------------------------- views */
 
-/* (B, n, heads * d) rows as (B, heads, n, d). */
+/* Views (B, n, heads * d) rows as (B, heads, n, d). */
 static attn_tensor heads_of(const attni_mha *layer, const real *rows, int64_t heads, int64_t n,
                             int64_t d) {
     return attn_tensor_bshd(rows, REAL_DTYPE, layer->input->B, heads, n, d);
@@ -166,7 +157,7 @@ attn_args R(mha_args)(const attni_mha *layer) {
 
 /* ------------------------------------------------------------------------------------- forward */
 
-/* The four products with weights. */
+/* The four products with weight matrices. */
 static attni_linear linear_q(const attni_mha *layer) {
     const attni_mha_config *c = layer->config;
     return (attni_linear){c->d_model, c->H * c->d_k, layer->params->w_q, layer->params->b_q};
@@ -228,7 +219,7 @@ static attn_status project(attn_ctx *ctx, const attni_mha *layer, attn_error *er
     return R(linear_forward)(ctx, &v, memory_rows, memory_of(layer), saved->v, err);
 }
 
-/* Turns q and k, and fills the bias by distance. */
+/* Rotates q and k, and fills the bias by distance. */
 static attn_status set_positions(const attni_mha *layer, attn_error *err) {
     const attni_position_plan *plan = layer->config->positions;
     const attni_position_kind *kind = kind_of(layer->config);
@@ -268,7 +259,7 @@ static attn_status backward_output(attn_ctx *ctx, const attni_mha *layer, const 
     return R(linear_backward)(ctx, &o, layer->input->B * layer->input->n_q, &grad, err);
 }
 
-/* concat = attention(q, k, v), with the bias by distance made from a learned parameter */
+/* concat = attention(q, k, v), where the bias by distance comes from a learned parameter */
 static attn_status backward_attention(attn_ctx *ctx, const attni_mha *layer,
                                       const attni_mha_gradients *g, attn_error *err) {
     const attn_args args = R(mha_args)(layer);
@@ -291,7 +282,7 @@ static attn_status backward_attention(attn_ctx *ctx, const attni_mha *layer,
                                g->params.positions, err);
 }
 
-/* q and k were turned after their products */
+/* q and k were rotated after their products */
 static attn_status backward_turn(const attni_mha *layer, const attni_mha_gradients *g,
                                  attn_error *err) {
     const attni_position_kind *kind = kind_of(layer->config);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mlp.c - the block's linears and activation in a row, and back. Compiled per real. Test:
- * tests/layers/test_mlp.c */
+/* mlp.c - the linear layers and the activation of the block in sequence, and their gradients.
+ * Compiled per real type. Test: tests/layers/test_mlp.c */
 #include "layers/mlp.h"
 
 #include "layers/linear.h"
@@ -71,7 +71,7 @@ attn_status R(mlp_backward)(attn_ctx *ctx, const attni_mlp *mlp, const attni_mlp
     const attni_linear_grad from_gate = {.x = pass->x,
                                          .dy = grad->dgate,
                                          .dx = grad->dx,
-                                         .add_dx = true, /* onto what came through up */
+                                         .add_dx = true, /* added to the gradient through up */
                                          .dw = grad->dw_gate,
                                          .db = grad->db_gate};
     return R(linear_backward)(ctx, &gate, n, &from_gate, err);

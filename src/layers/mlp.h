@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mlp.h - the feed-forward block: linear, activation, linear; or gated with a third linear
- * (SwiGLU). Touches its arguments and the scratch of the context; arrays of one call must not
+/* mlp.h - the feed-forward block: linear, activation, linear; or gated, with a third linear layer
+ * (SwiGLU). Touches its arguments and the scratch of the context; the arrays of a call must not
  * overlap. Tests: tests/layers/test_mlp.c */
 #ifndef ATTNI_MLP_H
 #define ATTNI_MLP_H
@@ -18,18 +18,18 @@ typedef struct attni_mlp {
     const real *w_down, *b_down; /* (d_hidden, d_model), (d_model) */
 } attni_mlp;
 
-/* One pass over n rows, all memory the caller's: forward reads x and writes the rest, backward
- * reads all of it. The intermediates stay readable. */
+/* One pass over n rows; the caller owns all memory. forward reads x and writes the rest, backward
+ * reads all of it. The intermediates remain readable. */
 typedef struct attni_mlp_pass {
     int64_t n;
     const real *x; /* (n, d_model) */
     real *up;      /* (n, d_hidden) before the activation */
     real *gate;    /* (n, d_hidden) before the activation; gated only */
-    real *hidden;  /* (n, d_hidden) what the last linear reads */
+    real *hidden;  /* (n, d_hidden) input of the last linear layer */
     real *y;       /* (n, d_model) */
 } attni_mlp_pass;
 
-/* Shapes as above. Gradients of activations are set (dx: or added to, with add_dx), those of
+/* Shapes as above. Gradients of activations are set (dx: or added to if add_dx is set), those of
  * parameters are added to. dx and each parameter gradient may be NULL. */
 typedef struct attni_mlp_grad {
     const real *dy;

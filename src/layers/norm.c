@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* norm.c - rows one after the other; the variance is summed about the mean, in a second pass, so
- * that a large mean does not cancel it away. Compiled per real. Test: tests/layers/test_norm.c */
+/* norm.c - processes one row after another. The variance is summed about the mean in a second pass,
+ * so that a large mean does not cancel it out. Compiled per real type. Test:
+ * tests/layers/test_norm.c */
 #include "layers/norm.h"
 
 #include "layers/chunk.h"
@@ -54,7 +55,7 @@ void R(norm_forward)(const attni_norm *norm, int64_t n, const real *x, real *y,
     }
 }
 
-/* One row: what all its elements share. */
+/* What all elements of a row share. */
 typedef struct norm_row {
     const real *x, *dy;    /* (width) */
     real mean, inverse;    /* z = (x - mean) * inverse, y = gain * z + bias */
@@ -84,7 +85,7 @@ static void row_sums(const attni_norm *norm, norm_row *row) {
     row->mean_g_z = lanes_sum(g_z) / (real)width;
 }
 
-/* dx = inverse * (g - mean(g) - z * mean(g z)): the mean and the deviation depend on x too. */
+/* dx = inverse * (g - mean(g) - z * mean(g z)): mean and deviation depend on x too. */
 static void input_gradient(const attni_norm *norm, const norm_row *row, bool add,
                            real *restrict dx) {
     const real *gain = norm->gain;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* norm.h - layer norm and RMS norm over rows. Touches only its arguments; cannot fail; arrays of
- * one call must not overlap. Tests: tests/layers/test_norm.c */
+/* norm.h - layer norm and RMS norm over rows. Touches only its arguments; cannot fail; the arrays
+ * of a call must not overlap. Tests: tests/layers/test_norm.c */
 #ifndef ATTNI_NORM_H
 #define ATTNI_NORM_H
 
@@ -16,7 +16,7 @@ typedef struct attni_norm {
     const real *bias; /* (width), or NULL: 0 */
 } attni_norm;
 
-/* What backward needs from forward, in memory of the caller. */
+/* What forward saves for backward, in the caller's memory. */
 typedef struct attni_norm_saved {
     real *mean;    /* (n); NULL for RMS norm */
     real *inverse; /* (n) */
@@ -25,7 +25,7 @@ typedef struct attni_norm_saved {
 typedef struct attni_norm_grad {
     const real *x;  /* (n, width) of the forward pass */
     const real *dy; /* (n, width) */
-    real *dx;       /* (n, width), set, or added to with add_dx; or NULL */
+    real *dx;       /* (n, width), set, or added to if add_dx is set; or NULL */
     bool add_dx;
     real *dgain; /* (width), added to; or NULL */
     real *dbias; /* (width), added to; or NULL */

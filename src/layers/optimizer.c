@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* optimizer.c - one pass over the parameters per step. Compiled per real. Test:
+/* optimizer.c - one pass over the parameters per step. Compiled per real type. Test:
  * tests/layers/test_optimizer.c */
 #include "layers/optimizer.h"
 
-/* x^n by squaring: no pow(), which differs between platforms. */
+/* x^n by repeated squaring: pow() differs between platforms. */
 static double power(double x, int64_t n) {
     double result = 1;
     for (; n > 0; n >>= 1, x *= x) {

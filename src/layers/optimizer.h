@@ -13,7 +13,7 @@
  * with m' = m / (1 - beta1^step), v' = v / (1 - beta2^step). */
 typedef struct attni_adamw {
     double rate, beta1, beta2, eps;
-    double weight_decay; /* decoupled: times rate, not through m and v */
+    double weight_decay; /* decoupled: multiplied by rate, not passed through m and v */
     double grad_factor;  /* from attni_clip_factor(), or 1 */
     int64_t step;        /* 1 for the first update */
 } attni_adamw;
@@ -28,11 +28,12 @@ static inline attni_adamw attni_adamw_defaults(double rate) {
 void R(adamw_step)(const attni_adamw *adamw, int64_t n, real *param, const real *grad, real *m,
                    real *v);
 
-/* Sum of squares of x (n), in double. The norm of several arrays is the root of the sum. */
+/* The sum of squares of x (n), in double precision. The norm of several arrays is the root of the
+ * sum of these. */
 double R(sum_of_squares)(int64_t n, const real *x);
 
-/* What gradients of this global norm are multiplied by so that it stays within max_norm: 1 when it
- * does or when max_norm <= 0 (no clipping). */
+/* The factor that brings gradients of this global norm within max_norm: 1 if they already are, or
+ * if max_norm <= 0 (no clipping). */
 static inline double attni_clip_factor(double norm, double max_norm) {
     return max_norm > 0 && norm > max_norm ? max_norm / norm : 1;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* position_kind.c - the table of kinds of positions: none, then those of the list in
- * CMakeLists.txt, which makes ATTNI_POSITION_KINDS from it: X(learned) X(rope) ... Compiled per
- * real.
- * Tests: tests/layers/test_position_kinds.c */
+/* position_kind.c - the table of position kinds: none, then those of the list in CMakeLists.txt,
+ * which turns it into ATTNI_POSITION_KINDS: X(learned) X(rope) ... Compiled per real type. Tests:
+ * tests/layers/test_position_kinds.c */
 #include "layers/position_kind.h"
 
 static const attni_position_kind none = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* positions.c - see positions.h: lookups in the table of kinds. Tests:
  * tests/layers/test_position_kinds.c */
-#define ATTNI_REAL_f32 /* the rows of either table say the same */
+#define ATTNI_REAL_f32 /* the rows of both tables are the same */
 #include "layers/position_kind.h"
 
 #include <stdio.h>

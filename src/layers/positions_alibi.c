@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* positions_alibi.c - ALiBi: a score loses slope times distance, one fixed slope for each head
- * (BLOOM). Compiled per real. Tests: tests/layers/test_mha.c, tests/models/test_transformer.c */
+/* positions_alibi.c - ALiBi: subtracts slope times distance from a score, with one fixed slope per
+ * head (BLOOM). Compiled per real type. Tests: tests/layers/test_mha.c,
+ * tests/models/test_transformer.c */
 #include "layers/position_kind.h"
 
 static size_t count(const attni_positions *how, const attni_positions_shape *shape) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* positions_learned.c - a learned vector for each position, added to the embedding (GPT-2, BERT).
- * Compiled per real. Tests: tests/models/test_transformer.c */
+ * Compiled per real type. Tests: tests/models/test_transformer.c */
 #include "layers/add.h"
 #include "layers/position_kind.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* positions_rope.c - rotary positions: queries and keys turn by angles that grow with the position
- * (LLaMA; GPT-NeoX and Phi turn only the first columns of a head). Compiled per real.
- * Tests: tests/layers/test_rope.c, tests/layers/test_mha.c, tests/models/test_transformer.c */
+/* positions_rope.c - rotary positions: queries and keys are rotated by angles that grow with the
+ * position (LLaMA; GPT-NeoX and Phi rotate only the first columns of a head). Compiled per real
+ * type. Tests: tests/layers/test_rope.c, tests/layers/test_mha.c,
+ * tests/models/test_transformer.c */
 #include "layers/position_kind.h"
 #include "layers/rope.h"
 
-/* Columns that turn: all but the last of an odd number, unless told. */
+/* The number of rotated columns: by default all, except the last of an odd number. */
 static int64_t turning(const attni_positions *how, const attni_positions_shape *shape) {
     return how->rotary ? how->rotary : shape->d_k / 2 * 2;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* positions_sinusoidal.c - sines and cosines of the position, added to the embedding. Compiled per
- * real. Tests: tests/layers/test_sinusoidal.c, tests/models/test_transformer.c */
+ * real type. Tests: tests/layers/test_sinusoidal.c, tests/models/test_transformer.c */
 #include "layers/add.h"
 #include "layers/position_kind.h"
 #include "layers/sinusoidal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* positions_t5.c - T5's relative bias: a learned number for each head and bucket of distances,
- * added to the score; all layers share the table. A causal model has buckets for one direction
- * only. Compiled per real. Tests: tests/layers/test_relative.c, tests/models/test_transformer.c */
+/* positions_t5.c - T5's relative bias: one learned number per head and bucket of distances, added
+ * to the score; all layers share the table. A causal model has buckets for one direction only.
+ * Compiled per real type. Tests: tests/layers/test_relative.c, tests/models/test_transformer.c */
 #include "layers/position_kind.h"
 
 enum { MAX_BUCKETS = 65536 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* real.h - layers and models are written once, for `real`, and compiled twice: float and double.
- * The build defines ATTNI_REAL_f32 or ATTNI_REAL_f64 (attn_per_real() in src/CMakeLists.txt), and
- * R(linear_forward) is attni_linear_forward_f32 or attni_linear_forward_f64. A caller that is not
- * itself compiled twice (a command, a tool) chooses one by writing `#define ATTNI_REAL_f32` before
- * its includes and calls R(...) or the full name, as it likes; one that needs both gets a small
- * source of its own per real, added with attn_per_real(). */
+/* real.h - layers and models are written once, for `real`, and compiled twice, for float and
+ * double. The build defines ATTNI_REAL_f32 or ATTNI_REAL_f64 (attn_per_real() in
+ * src/CMakeLists.txt), and R(linear_forward) is attni_linear_forward_f32 or
+ * attni_linear_forward_f64. A caller that is not itself compiled twice (a command, a tool) selects
+ * one with `#define ATTNI_REAL_f32` before its includes and calls R(...) or the full name; a caller
+ * that needs both has a small source file per real type, added with attn_per_real(). */
 #ifndef ATTNI_REAL_H
 #define ATTNI_REAL_H
 

@@ -2,7 +2,7 @@
 /* relative.c - see relative.h. Compiled per real type. Tests: tests/layers/test_relative.c */
 #include "layers/relative.h"
 
-/* Buckets of one direction. */
+/* The number of buckets for one direction. */
 static int64_t side_buckets(const attni_relative *relative) {
     return relative->bidirectional ? relative->num_buckets / 2 : relative->num_buckets;
 }
@@ -28,7 +28,7 @@ int64_t R(relative_bucket)(const attni_relative *relative, int64_t distance) {
     if (back < exact) return side + attni_max(back, 0);
     const double range = log((double)relative->max_distance / (double)exact);
     const double share = log((double)back / (double)exact) / range;
-    /* A distance on the edge of a bucket belongs to the upper one, whatever log() rounds to. */
+    /* A distance on the boundary of a bucket belongs to the upper one, however log() rounds. */
     const double place = share * (double)(buckets - exact) + 1e-9;
     return side + exact + (int64_t)fmin(place, (double)(buckets - exact - 1));
 }
@@ -37,7 +37,7 @@ static int64_t n_distances(const attni_relative_shape *shape) {
     return shape->n_q + shape->n_k - 1;
 }
 
-/* Of the distance that entry r stands for. */
+/* The bucket of the distance that entry r stands for. */
 static int64_t bucket_of(const attni_relative *relative, const attni_relative_shape *shape,
                          int64_t r) {
     return R(relative_bucket)(relative, r - (shape->n_q - 1) - shape->first);

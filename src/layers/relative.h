@@ -9,12 +9,11 @@
 #include "layers/real.h"
 
 typedef struct attni_relative {
-    bool bidirectional;  /* half of the buckets for keys after the query; false: those share bucket
+    bool bidirectional;   /* half of the buckets for keys after the query; false: those share bucket
                              0 with distance 0, which fits causal attention */
-    int64_t num_buckets; /* >= 4 and even if bidirectional, else >= 2; T5: 32 */
-    int64_t
-        max_distance; /* from here on one bucket for all; > num_buckets / 2 (bidirectional: / 4);
-                             T5: 128 */
+    int64_t num_buckets;  /* >= 4 and even if bidirectional, else >= 2; T5: 32 */
+    int64_t max_distance; /* distances from here on share one bucket; > num_buckets / 2
+                             (bidirectional: / 4); T5: 128 */
 } attni_relative;
 
 /* ATTN_E_VALUE if a field is out of its range. */
@@ -23,15 +22,15 @@ attn_status R(relative_check)(const attni_relative *relative, attn_error *err);
 /* Bucket of the distance j - i (key minus query), 0 .. num_buckets - 1. */
 int64_t R(relative_bucket)(const attni_relative *relative, int64_t distance);
 
-/* One problem: H heads, n_q queries and n_k keys, all > 0; the first query stands at key
+/* One problem: H heads, n_q queries and n_k keys, all > 0; the first query is aligned with key
  * `first`. */
 typedef struct attni_relative_shape {
     int64_t H, n_q, n_k, first;
 } attni_relative_shape;
 
 /* by_distance (H, n_q + n_k - 1) from table (num_buckets, H): entry r of a head is the bias of the
- * distance j - i = r - (n_q - 1) - first. ATTN_E_VALUE if attni_relative breaks its ranges;
- * by_distance is then untouched. */
+ * distance j - i = r - (n_q - 1) - first. ATTN_E_VALUE if a field of attni_relative is out of
+ * range; by_distance is then untouched. */
 attn_status R(relative_forward)(const attni_relative *relative, const attni_relative_shape *shape,
                                 const real *table, real *by_distance, attn_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rope.c - see rope.h. Compiled per real type. Plain loops: a rotation costs six flops per pair,
- * nothing beside the products around it. Tests: tests/layers/test_rope.c */
+ * which is nothing compared with the products around it. Tests: tests/layers/test_rope.c */
 #include "layers/rope.h"
 
 void R(rope_table)(int64_t n_positions, int64_t dim, double base, double factor, real *cosines,
@@ -53,7 +53,7 @@ static attn_status check(const attni_rope *rope, const attni_rope_rows *rows, co
     return check_positions(rope, rows, x, err);
 }
 
-/* One head of one row. direction: 1 turns, -1 turns back. */
+/* One head of one row. direction: 1 rotates, -1 rotates back. */
 static void turn(const attni_rope *rope, int64_t position, real direction, real *x) {
     const int64_t pairs = rope->dim / 2;
     const real *cosines = rope->cosines + position * pairs;

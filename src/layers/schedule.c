@@ -6,7 +6,8 @@
 
 #define PI 3.14159265358979323846
 
-/* How much of the way from final_rate to rate is left after this part (0 .. 1) of the decay. */
+/* The fraction of the way from final_rate to rate that is left after this part (0 .. 1) of the
+ * decay. */
 static double height(attni_decay decay, double part) {
     return decay == ATTNI_DECAY_COSINE ? 0.5 * (1 + cos(PI * part)) : 1 - part;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schedule.h - the learning rate over time: linear warm-up, then constant, cosine or linear decay.
- * Not per real. Tests: tests/layers/test_schedule.c */
+ * Not compiled per real type. Tests: tests/layers/test_schedule.c */
 #ifndef ATTNI_SCHEDULE_H
 #define ATTNI_SCHEDULE_H
 

@@ -7,8 +7,8 @@
 #include "layers/real.h"
 
 /* table (n, d): pair p of row t is the sine and the cosine of t / base^(2p/d), computed in double
- * and rounded once. base: usually 10000. interleaved: the pair is columns 2p and 2p + 1; otherwise
- * all sines come first, then all cosines. An odd d has one sine more. */
+ * precision and rounded once. base: usually 10000. interleaved: the pair is columns 2p and 2p + 1;
+ * otherwise all sines come first, then all cosines. An odd d has one more sine. */
 void R(sinusoidal_table)(int64_t n, int64_t d, double base, bool interleaved, real *table);
 
 #endif

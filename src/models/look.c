@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* look.c - the memory of a look and the views that are made of any attention layers: masks,
- * weights, aggregates, rollout, gradient times weight. How a transformer gets there is
- * look_model.c.
+/* look.c - the memory of a look, and the views that any attention layers allow: masks, weights,
+ * aggregates, rollout, gradient times weight. look_model.c runs a transformer to obtain them.
  * Tests: tests/models/test_look.c */
 #define ATTNI_REAL_f32
 #include "models/look.h"
 
+#include "core/arena.h"
 #include "models/rollout.h"
 
 #include <stdlib.h>
@@ -39,21 +39,22 @@ const void *attni_look_data(const attni_look *look, const attni_look_part *part)
     return data;
 }
 
-/* Sets the pointers into memory; without it only measures. False if the size overflows. */
-static bool place(attni_look *look, size_t *used) {
+/* Sets the pointers into memory; without it only measures. One array after another, in the order of
+ * the list above:
+ *
+ *     visible | scores | weights | ... | logits | and with a gradient: weighted | ... | by_parameter |
+ */
+static attni_arena place(attni_look *look) {
     const int n = look->n_parameters > 0 ? ATTNI_LOOK_PARTS : ATTNI_LOOK_PLAIN_PARTS;
-    *used = 0;
+    attni_arena arena = {.base = look->memory};
     for (int p = 0; p < n; p++) {
         const attni_look_part *part = &attni_look_parts[p];
         int64_t side[4];
-        size_t bytes = part->size;
-        for (int i = attni_look_shape(look, part, side); i-- > 0;)
-            if (!attni_mul(bytes, (size_t)side[i], &bytes)) return false;
-        const void *here = look->memory ? (char *)look->memory + *used : NULL;
+        const int rank = attni_look_shape(look, part, side);
+        const void *here = attni_arena_take(&arena, rank, side, part->size);
         memcpy((char *)look + part->at, &here, sizeof here);
-        if (!attni_add(bytes, 15, &bytes) || !attni_add(*used, bytes / 16 * 16, used)) return false;
     }
-    return true;
+    return arena;
 }
 
 static bool sees(const attni_look_input *in, int64_t i, int64_t j) {
@@ -71,18 +72,18 @@ attn_status attni_look_no_memory(attn_error *err) {
 }
 
 attn_status attni_look_take(const attni_look_input *in, attni_look *look, attn_error *err) {
-    size_t bytes;
+    const attni_arena measured = place(look);
     attn_status status = ATTN_OK;
     if (in->gradient_at >= in->n)
         status = attni_fail(err, ATTN_E_VALUE, "gradient at token %lld of %lld",
                             (long long)in->gradient_at, (long long)in->n);
-    else if (!place(look, &bytes) || !(look->memory = malloc(bytes)))
+    else if (!attni_arena_fits(&measured) || !(look->memory = malloc(measured.used)))
         status = attni_look_no_memory(err);
     if (status != ATTN_OK) {
         *look = (attni_look){0};
         return status;
     }
-    place(look, &bytes);
+    place(look);
     for (int64_t i = 0; i < in->n; i++)
         for (int64_t j = 0; j < in->n; j++) look->visible[i * in->n + j] = sees(in, i, j);
     return ATTN_OK;
@@ -145,7 +146,7 @@ static void aggregate(const attni_look *look, const float *all, float *mean, flo
     }
 }
 
-/* From layer to layer between two matrices, of which one is the result. */
+/* Alternates between two matrices from layer to layer; one of them is the result. */
 static attn_status fill_rollout(attn_ctx *ctx, attni_look *look, attn_error *err) {
     const size_t cells = (size_t)(look->n * look->n);
     float *other = malloc(cells * sizeof *other), *place[2] = {look->rollout, other};
@@ -187,8 +188,9 @@ double attni_norm_of(const float *x, size_t n) {
     return sqrt(sum);
 }
 
-/* Which weights would lower the loss by growing: out = A v, so dA = dout v^T, dot products that
- * attn_inspect() computes as scores of dout and v; then A * -dA where it is positive. */
+/* The weights whose growth would lower the loss: out = A v, so dA = dout v^T. These are dot
+ * products, which attn_inspect() computes as scores of dout and v; the result is A * -dA where it
+ * is positive. */
 static attn_status fill_gradient(attn_ctx *ctx, const attni_look_pass *pass, attni_look *look,
                                  attn_error *err) {
     const int64_t cells = look->layers * look->heads * look->n * look->n;
@@ -198,7 +200,7 @@ static attn_status fill_gradient(attn_ctx *ctx, const attni_look_pass *pass, att
         attn_args_init(&args);
         attn_inspection_init(&what);
         args.q = args.k = args.v = pass->attention[l].v;
-        args.q.data = pass->dconcat[l]; /* laid out as v is */
+        args.q.data = pass->dconcat[l]; /* same layout as v */
         args.scale = 1;
         what.raw = layer_of(look, look->weighted, l, look->n);
         ATTN_TRY(attn_inspect(ctx, &args, &what, err));
@@ -247,7 +249,7 @@ double attni_probability(const float *logits, int64_t n_words, int32_t word) {
 void attni_likeliest(const float *logits, int64_t n_words, int64_t n_best, int32_t *word,
                      double *probability) {
     int64_t n = 0;
-    for (int32_t w = 0; w < n_words; w++) { /* sorted in, the last of too many falls out */
+    for (int32_t w = 0; w < n_words; w++) { /* inserted in order; the last one may drop out */
         int64_t at = n < n_best ? n++ : n_best;
         for (; at > 0 && logits[w] > logits[word[at - 1]]; at--)
             if (at < n_best) word[at] = word[at - 1];

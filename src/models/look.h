@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* look.h - one look at a model: how it reads a text under a mask, a scale, a temperature and
+/* look.h - a look at a model: how it reads a text with a given mask, scale and temperature, and
  * without the heads that are switched off. A look holds weights, scores, aggregates over heads and
- * layers, answers, and the gradient of one answer. Layers that are not a transformer's fill a look
- * by attni_look_take() and attni_look_fill(). All numbers are f32.
- * Tests: tests/models/test_look.c */
+ * layers, answers, and the gradient of one answer. Layers outside a transformer fill a look with
+ * attni_look_take() and attni_look_fill(). All numbers are f32. Tests: tests/models/test_look.c */
 #ifndef ATTNI_LOOK_H
 #define ATTNI_LOOK_H
 
 #include "models/model.h"
 
-/* The text, and what is changed about the way it is read. Borrowed for the call. */
+/* The text, and how reading it differs from training. Borrowed for the call. */
 typedef struct attni_look_input {
     int64_t n;
     const int32_t *tokens;     /* (n) of a model */
     bool causal;               /* no token sees a later one */
     int64_t window;            /* a token sees this many on each side of it; -1: all */
     int64_t padding;           /* no token sees the last `padding` tokens */
-    const uint8_t *visible;    /* (n, n) or NULL: 0 hides the key from the query as well */
+    const uint8_t *visible;    /* (n, n) or NULL: 0 masks the key for the query as well */
     double scale, temperature; /* as in attni_model_config */
     int64_t n_off;
     const int32_t *off;  /* (n_off) heads that are switched off: layer * heads + head */
     int64_t gradient_at; /* the token whose answer is differentiated; -1: no gradient */
 } attni_look_input;
 
-/* A text read as the model was trained, without a gradient. */
+/* A text read as in training, without a gradient. */
 attni_look_input attni_look_input_of(const attni_model *model, const int32_t *tokens, int64_t n);
 
 typedef struct attni_look {
@@ -37,27 +36,27 @@ typedef struct attni_look {
     float *mean, *largest;  /* (layers, n, n) of the weights over the heads */
     float *rollout;         /* (n, n) over all layers, see rollout.h */
     float *q, *k;           /* (layers, heads, n, d_k) */
-    float *states;          /* (2, n, d) what enters the first layer, and what leaves the last */
+    float *states;          /* (2, n, d) input of the first layer, output of the last */
     float *logits;          /* (n, slots, n_words) */
-    /* Of the loss of one answer; NULL without a gradient. */
+    /* Gradients of the loss of one answer; NULL without a gradient. */
     float *weighted;      /* (layers, heads, n, n) max(0, -weights * d loss / d weights) */
     float *weighted_mean; /* (layers, n, n) over the heads */
-    float *by_position;   /* (n) |d loss / d x| of what enters the first layer */
+    float *by_position;   /* (n) |d loss / d x| of the input of the first layer */
     double *by_parameter; /* (n_parameters) |d loss / d parameter| */
     void *memory;         /* owns all of it */
 } attni_look;
 
-/* Gives a look at a model; release with attni_look_free(). The loss is the cross-entropy of what
- * the model itself answers at gradient_at, summed over the slots; parameters are those of
+/* Gives a look at a model; release it with attni_look_free(). The loss is the cross-entropy of the
+ * model's own answer at gradient_at, summed over the slots; parameters are those of
  * model->parameters. Errors: VALUE, MEMORY; *look is then empty. */
 attn_status attni_look_at(attn_ctx *ctx, const attni_model *model, const attni_look_input *in,
                           attni_look *look, attn_error *err);
-/* The same of a text read as the model was trained, with a context of its own. */
+/* The same for a text read as in training, with a context of its own. */
 attn_status attni_model_look(const attni_model *model, const int32_t *tokens, int64_t n,
                              attni_look *look, attn_error *err);
 void attni_look_free(attni_look *look);
 
-/* One matrix (n, n) for all heads, or of one. */
+/* One matrix (n, n) for all heads, or for one. */
 typedef enum attni_aggregate {
     ATTNI_SHOW_HEAD,
     ATTNI_SHOW_MEAN,
@@ -72,11 +71,11 @@ const float *attni_look_matrix(const attni_look *look, attni_aggregate what, int
 const float *attni_look_logits(const attni_look *look, int64_t token, int64_t slot);
 /* softmax(logits)[word] */
 double attni_probability(const float *logits, int64_t n_words, int32_t word);
-/* The n_best <= n_words likeliest words, likeliest first, and their probabilities. */
+/* The n_best <= n_words most likely words, in descending order, and their probabilities. */
 void attni_likeliest(const float *logits, int64_t n_words, int64_t n_best, int32_t *word,
                      double *probability);
 
-/* One array of a look, for those who hand over all of them. */
+/* One array of a look, for callers that pass on all of them. */
 typedef struct attni_look_part {
     const char *name; /* of the field */
     uint16_t at;      /* where its pointer is in attni_look */
@@ -85,34 +84,35 @@ typedef struct attni_look_part {
 } attni_look_part;
 enum { ATTNI_LOOK_PARTS = 15, ATTNI_LOOK_PLAIN_PARTS = 11 }; /* the last four need a gradient */
 extern const attni_look_part attni_look_parts[ATTNI_LOOK_PARTS];
-/* The rank, 1 .. 4; fills side (4). */
+/* Returns the rank, 1 .. 4; fills side (4). */
 int attni_look_shape(const attni_look *look, const attni_look_part *part, int64_t *side);
 const void *attni_look_data(const attni_look *look, const attni_look_part *part);
 
 /* ----------------------------------------------------------------------------- for other layers */
 
-/* What passes through a stack of attention layers left behind. */
+/* What a pass through a stack of attention layers has computed. */
 typedef struct attni_look_pass {
     const attn_args *attention;  /* (layers) */
-    const float *before, *after; /* (n, d) what enters the first layer and leaves the last */
-    float *const *dconcat; /* (layers) of (n, heads, d_k): gradients of what the heads found */
-    const float *dbefore;  /* (n, d) gradient of before; both only with a gradient */
+    const float *before, *after; /* (n, d) input of the first layer and output of the last */
+    float *const *dconcat;       /* (layers) of (n, heads, d_k): gradients of the heads' outputs */
+    const float *dbefore;        /* (n, d) gradient of before; both only with a gradient */
 } attni_look_pass;
 
-/* ATTN_E_MEMORY with a message. */
+/* Returns ATTN_E_MEMORY, with a message. */
 attn_status attni_look_no_memory(attn_error *err);
-/* Does attention need the mask (n, n), or is `causal` all there is? */
+/* Whether attention needs the mask (n, n), or `causal` is enough. */
 bool attni_look_needs_mask(const attni_look_input *in);
-/* Sets to 0 the rows of w_o (heads * d_k, d) that read a head of this layer that is off. */
+/* Sets to 0 the rows of w_o (heads * d_k, d) that read a head of this layer that is switched
+ * off. */
 void attni_look_switch_off(const attni_look_input *in, int64_t layer, const attni_look *look,
                            float *w_o);
-/* Memory for the sizes that *look has, with `visible` filled in. Errors: VALUE (gradient_at),
+/* Allocates memory for the sizes in *look and fills in `visible`. Errors: VALUE (gradient_at),
  * MEMORY; *look is then empty. */
 attn_status attni_look_take(const attni_look_input *in, attni_look *look, attn_error *err);
-/* Everything but logits and by_parameter. */
+/* Fills everything except logits and by_parameter. */
 attn_status attni_look_fill(attn_ctx *ctx, const attni_look_pass *pass, attni_look *look,
                             attn_error *err);
-/* Square root of the sum of squares. */
+/* The square root of the sum of squares. */
 double attni_norm_of(const float *x, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* look_model.c - a transformer reads a text for a look: forward as the look wishes, and backward
- * from one of its answers. Tests: tests/models/test_look.c */
+/* look_model.c - runs a transformer on a text for a look: forward with the options of the look, and
+ * backward from one of its answers. Tests: tests/models/test_look.c */
 #define ATTNI_REAL_f32
 #include "layers/loss.h"
 #include "models/look.h"
@@ -18,7 +18,7 @@ attni_look_input attni_look_input_of(const attni_model *model, const int32_t *to
                               .gradient_at = -1};
 }
 
-/* One look in the making. */
+/* One look while it is computed. */
 typedef struct reading {
     attn_ctx *ctx;
     const attni_model *model;
@@ -27,8 +27,8 @@ typedef struct reading {
     attn_error *err;
     attni_run run;
     attni_text text;
-    float *weights;       /* (total) the model's, without what reads the heads that are off */
-    float *dweights;      /* (total) behind them, with a gradient */
+    float *weights; /* (total) the model's parameters, without those that read heads switched off */
+    float *dweights;      /* (total) after the parameters, if a gradient is requested */
     attn_args *attention; /* (layers) */
     float **dconcat;      /* (layers) */
 } reading;
@@ -58,7 +58,7 @@ static attn_status forward(reading *r) {
     return ATTN_OK;
 }
 
-/* The loss is the cross-entropy of what the model answers at one row, over its slots. */
+/* The loss is the cross-entropy of the model's answer at one row, over its slots. */
 static attn_status set_loss(const reading *r) {
     const int64_t slots = r->look->slots, n_words = r->look->n_words;
     memset(r->run.gradient.logits, 0, (size_t)(r->look->n * slots * n_words) * sizeof(float));
@@ -69,7 +69,7 @@ static attn_status set_loss(const reading *r) {
         const attni_targets target = {.n = 1, .vocab = n_words, .ids = &answer, .divisor = 1};
         double loss, others = 0;
         ATTN_TRY(attni_cross_entropy_f32(r->ctx, &target, logits, dlogits, &loss, r->err));
-        dlogits[answer] = 0; /* p - 1 cancels when the model is sure; the others' sum does not */
+        dlogits[answer] = 0; /* p - 1 cancels if p is near 1; the sum of the others does not */
         for (int64_t w = 0; w < n_words; w++) others += (double)dlogits[w];
         dlogits[answer] = (float)-others;
     }

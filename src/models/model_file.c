@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_file.c - a model as a safetensors file: one F32 tensor for each parameter, and in the
- * metadata the configuration, the words (separated by spaces) and where the model comes from.
- * Tests: tests/models/test_model.c */
+/* model_file.c - a model as a safetensors file: one F32 tensor per parameter; the metadata holds
+ * the configuration, the words (separated by spaces) and the origin of the model. Tests:
+ * tests/models/test_model.c */
 #include "models/model.h"
 #include "models/safetensors.h"
 
@@ -23,7 +23,7 @@ static const char format[] = "attn transformer 1";
 
 enum { N_SIZES = 8, N_PAIRS = N_SIZES + 9 + ATTNI_N_POSITION_SETTINGS, NUMBER = 40, KEY = 40 };
 
-/* Written before there was a choice, files say nothing about positions. */
+/* Files written before there was a choice say nothing about positions. */
 static const char first_positions[] = "learned";
 
 /* --------------------------------------------------------------------------------------- write */
@@ -73,7 +73,7 @@ static void name_setting(int setting, char key[KEY]) {
     snprintf(key, KEY, "positions.%s", attni_positions_setting_name(setting));
 }
 
-/* The kind by its name, and the settings that are not 0. */
+/* The name of the kind, and the settings that are not 0. */
 static void put_positions(sheet *s, const attni_positions *positions) {
     put_text(s, "positions", attni_positions_name(positions->kind));
     for (int i = 0; i < ATTNI_N_POSITION_SETTINGS; i++) {
@@ -210,7 +210,7 @@ static attn_status read_config(const attni_safetensors *file, attni_model_config
     return attni_model_check(c, err);
 }
 
-/* The words, cut apart, with the list of them before the letters in one block. */
+/* The words, separated; one block holds the list of pointers followed by the text. */
 static attn_status read_words(const char *text, attni_model *model, attn_error *err) {
     const size_t n = (size_t)model->config.n_words, length = text ? strlen(text) : 0;
     size_t at = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parameters.c - see parameters.h. The registry is expanded from the two lists there.
- * Tests: tests/models/test_transformer.c */
+/* parameters.c - see parameters.h, whose two lists the registry is expanded from. Tests:
+ * tests/models/test_transformer.c */
 #include "models/parameters.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ attn_status attni_model_check(const attni_model_config *config, attn_error *err)
     return attni_positions_check(&config->positions, &shape, err);
 }
 
-/* Appends one parameter; the list has room. */
+/* Appends one parameter; the list has room for it. */
 static void append(attni_parameters *p, const char *name, int64_t rows, int64_t columns,
                    attni_start start) {
     attni_parameter *last = &p->list[p->n++];
@@ -58,7 +58,7 @@ static void append(attni_parameters *p, const char *name, int64_t rows, int64_t 
     last->count = (size_t)(columns ? rows * columns : rows);
     last->start = start;
     p->count += last->count;
-    p->total += (last->count + 15) / 16 * 16; /* each begins on a line of the cache */
+    p->total += (last->count + 15) / 16 * 16; /* each begins on a cache line */
 }
 
 static void append_outer(attni_parameters *p, const attni_model_config *config) {

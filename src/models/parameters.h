@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parameters.h - what a transformer is made of: its configuration, and the registry of its
- * parameters (name, shape, place in one block of memory). Weights, gradients and the optimizer's
- * moments share the layout; weight files take their names from it. Not per real.
- * Tests: tests/models/test_transformer.c */
+/* parameters.h - the configuration of a transformer, and the registry of its parameters (name,
+ * shape, position in one block of memory). Weights, gradients and the optimizer's moments share the
+ * layout; weight files take their names from it. Not compiled per real type. Tests:
+ * tests/models/test_transformer.c */
 #ifndef ATTNI_PARAMETERS_H
 #define ATTNI_PARAMETERS_H
 
@@ -10,24 +10,24 @@
 
 typedef struct attni_model_config {
     int64_t n_words;           /* vocabulary */
-    int64_t length;            /* tokens of the longest text */
+    int64_t length;            /* maximum number of tokens */
     int64_t layers;            /* blocks of attention and MLP, both pre-norm */
     int64_t heads;             /* H */
     int64_t d;                 /* width of the residual stream */
     int64_t d_k;               /* head size of queries, keys and values */
     int64_t d_hidden;          /* width of the MLP */
     int64_t slots;             /* words in an answer: logits are (slots, n_words) */
-    bool causal;               /* a decoder; else an encoder */
+    bool causal;               /* a decoder; otherwise an encoder */
     double scale;              /* of q.k; ATTN_SCALE_AUTO = 1/sqrt(d_k) */
     double temperature;        /* of the softmax */
-    attni_positions positions; /* how it tells where a token stands */
+    attni_positions positions; /* how positions are encoded */
 } attni_model_config;
 
-/* All sizes in 1 .. a few thousand, scale finite or AUTO, temperature > 0, positions as
- * attni_positions_check() wants them. Errors: VALUE. */
+/* Checks the configuration: all sizes in 1 .. a few thousand, scale finite or AUTO, temperature >
+ * 0, valid positions (attni_positions_check()). Errors: VALUE. */
 attn_status attni_model_check(const attni_model_config *config, attn_error *err);
 
-/* How a parameter begins. */
+/* How a parameter is initialised. */
 typedef enum attni_start { ATTNI_ZEROS, ATTNI_ONES, ATTNI_RANDOM } attni_start;
 
 /*    place, name in files, rows, columns (0 = a vector), start. What positions learn is theirs to
@@ -58,7 +58,7 @@ typedef enum attni_start { ATTNI_ZEROS, ATTNI_ONES, ATTNI_RANDOM } attni_start;
     X(W_OUT, "output.w", d, n_logits, ATTNI_RANDOM)                                                \
     X(B_OUT, "output.b", n_logits, none, ATTNI_ZEROS)
 
-/* Places in the list: ATTNI_P_WORDS ..., then for each layer ATTNI_L_NORM_1_GAIN ... */
+/* Indices into the list: ATTNI_P_WORDS ..., then for each layer ATTNI_L_NORM_1_GAIN ... */
 enum {
 #define X(place, name, rows, columns, start) ATTNI_P_##place,
     ATTNI_OUTER_PARAMETERS(X)
@@ -83,19 +83,19 @@ typedef struct attni_parameter {
 typedef struct attni_parameters {
     attni_parameter *list; /* (n) */
     int n;
-    size_t total; /* elements of the block, gaps included */
-    size_t count; /* elements without the gaps: "24,738 parameters" */
+    size_t total; /* elements of the block, including gaps */
+    size_t count; /* elements without gaps: "24,738 parameters" */
 } attni_parameters;
 
-/* Takes memory for the list; release with attni_parameters_free(). Errors: VALUE, MEMORY. */
+/* Allocates the list; release it with attni_parameters_free(). Errors: VALUE, MEMORY. */
 attn_status attni_parameters_create(const attni_model_config *config, attni_parameters *parameters,
                                     attn_error *err);
 void attni_parameters_free(attni_parameters *parameters);
 
-/* What positions need to know of a model. */
+/* The sizes of a model that positions depend on. */
 attni_positions_shape attni_model_positions(const attni_model_config *config);
 
-/* The place in the block of parameter `which` (ATTNI_L_...) of a layer. */
+/* The offset in the block of parameter `which` (ATTNI_L_...) of a layer. */
 static inline size_t attni_layer_offset(const attni_parameters *parameters, int64_t layer,
                                         int which) {
     return parameters->list[ATTNI_P_LAYERS + layer * ATTNI_L_COUNT + which].offset;

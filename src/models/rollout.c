@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rollout.c - see rollout.h. Compiled per real. */
+/* rollout.c - see rollout.h. Compiled per real type. */
 #include "models/rollout.h"
 
 #include "layers/linear.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.c - the memory of a pass through a transformer, and how its weights begin. Compiled per real.
- * One block holds all values and gradients; it is measured and placed by the same walk.
- * Tests: tests/models/test_transformer.c */
+/* run.c - the memory of a pass through a transformer, and the initial weights. Compiled per real
+ * type. One block holds all values and gradients (core/arena.h). Tests:
+ * tests/models/test_transformer.c */
 #include "models/run.h"
+
+#include "core/arena.h"
 #include "core/os.h"
 #include "core/rng.h"
 
@@ -10,74 +12,73 @@
 
 /* ---------------------------------------------------------------------------------- the block */
 
-/* A walk over the block: without `base` it only measures. */
-typedef struct cursor {
-    real *base;
-    size_t used;
-    bool fits;
-} cursor;
+/* The block, as place() walks through it; `asking` is in the last layer only:
+ *
+ *     values    | layer 0 | layer 1 | ... | residual | normed | logits | mean | inverse |
+ *     gradients | layer 0 | layer 1 | ... | residual | normed | logits |
+ *     constants of the positions |
+ *
+ *     layer: residual | normed_1 | asking | attention (mha.c) | middle | normed_2 | up | hidden |
+ *            and of values: attended | fed | mean_1 | inverse_1 | mean_2 | inverse_2 |            */
 
-static real *carve(cursor *c, int64_t rows, int64_t columns) {
-    size_t n = 0;
-    real *here = c->base ? c->base + c->used : NULL;
-    c->fits = c->fits && attni_mul((size_t)rows, (size_t)columns, &n) && attni_add(n, 15, &n) &&
-              attni_add(c->used, n / 16 * 16, &c->used);
-    return here;
+static real *take(attni_arena *arena, int64_t rows, int64_t columns) {
+    return attni_arena_take(arena, 2, (const int64_t[]){rows, columns}, sizeof(real));
 }
 
-static void place_attention(cursor *c, const attni_run *run, int64_t n_q, attni_mha_saved *saved) {
+static void place_attention(attni_arena *arena, const attni_run *run, int64_t n_q,
+                            attni_mha_saved *saved) {
     const attni_mha_config config = R(run_mha_config)(run);
     const attni_mha_input input = {.B = run->B, .n_q = n_q, .n_k = run->n};
     size_t reals = 0;
-    c->fits = c->fits && R(mha_saved_size)(&config, &input, &reals, NULL) == ATTN_OK;
-    real *memory = carve(c, (int64_t)reals, 1);
+    if (R(mha_saved_size)(&config, &input, &reals, NULL) != ATTN_OK) arena->overflow = true;
+    real *memory = take(arena, (int64_t)reals, 1);
     if (memory) *saved = R(mha_saved_place)(&config, &input, memory);
 }
 
-/* The fields of values that gradients do not have stay NULL there. */
-static void place_layer(cursor *c, const attni_run *run, int64_t l, attni_layer_taps *taps,
+/* Fields of values that gradients do not have stay NULL there. */
+static void place_layer(attni_arena *arena, const attni_run *run, int64_t l, attni_layer_taps *taps,
                         bool is_value) {
     const bool is_last = attni_is_last(run, l);
     const int64_t n_left = is_last ? run->n_asked : run->n, left = run->B * n_left;
     const int64_t rows = run->B * run->n, d = run->config.d, d_hidden = run->config.d_hidden;
-    taps->residual = carve(c, rows, d);
-    taps->normed_1 = carve(c, rows, d);
-    if (is_last) taps->asking = carve(c, left, d);
-    place_attention(c, run, n_left, &taps->attention);
-    taps->middle = carve(c, left, d);
-    taps->normed_2 = carve(c, left, d);
-    taps->up = carve(c, left, d_hidden);
-    taps->hidden = carve(c, left, d_hidden);
+    taps->residual = take(arena, rows, d);
+    taps->normed_1 = take(arena, rows, d);
+    if (is_last) taps->asking = take(arena, left, d);
+    place_attention(arena, run, n_left, &taps->attention);
+    taps->middle = take(arena, left, d);
+    taps->normed_2 = take(arena, left, d);
+    taps->up = take(arena, left, d_hidden);
+    taps->hidden = take(arena, left, d_hidden);
     if (!is_value) return;
-    taps->attended = carve(c, left, d);
-    taps->fed = carve(c, left, d);
-    taps->mean_1 = carve(c, rows, 1);
-    taps->inverse_1 = carve(c, rows, 1);
-    taps->mean_2 = carve(c, left, 1);
-    taps->inverse_2 = carve(c, left, 1);
+    taps->attended = take(arena, left, d);
+    taps->fed = take(arena, left, d);
+    taps->mean_1 = take(arena, rows, 1);
+    taps->inverse_1 = take(arena, rows, 1);
+    taps->mean_2 = take(arena, left, 1);
+    taps->inverse_2 = take(arena, left, 1);
 }
 
-static void place_taps(cursor *c, const attni_run *run, attni_taps *taps, bool is_value) {
+static void place_taps(attni_arena *arena, const attni_run *run, attni_taps *taps, bool is_value) {
     const attni_model_config *config = &run->config;
     const int64_t asked = run->B * run->n_asked;
-    for (int64_t l = 0; l < config->layers; l++) place_layer(c, run, l, &taps->layer[l], is_value);
-    taps->residual = carve(c, asked, config->d);
-    taps->normed = carve(c, asked, config->d);
-    taps->logits = carve(c, asked, config->slots * config->n_words);
+    for (int64_t l = 0; l < config->layers; l++)
+        place_layer(arena, run, l, &taps->layer[l], is_value);
+    taps->residual = take(arena, asked, config->d);
+    taps->normed = take(arena, asked, config->d);
+    taps->logits = take(arena, asked, config->slots * config->n_words);
     if (!is_value) return;
-    taps->mean = carve(c, asked, 1);
-    taps->inverse = carve(c, asked, 1);
+    taps->mean = take(arena, asked, 1);
+    taps->inverse = take(arena, asked, 1);
 }
 
-static bool place(attni_run *run, size_t *reals) {
-    cursor c = {.base = run->memory, .fits = true};
-    place_taps(&c, run, &run->value, true);
-    place_taps(&c, run, &run->gradient, false);
+static attni_arena place(attni_run *run) {
+    attni_arena arena = {.base = (char *)run->memory};
+    place_taps(&arena, run, &run->value, true);
+    place_taps(&arena, run, &run->gradient, false);
     const attni_position_plan *plan = &run->positions;
     run->positions.constants =
-        carve(&c, (int64_t)R(position_constants)(&plan->how, &plan->shape), 1);
-    *reals = c.used;
-    return c.fits;
+        take(&arena, (int64_t)R(position_constants)(&plan->how, &plan->shape), 1);
+    return arena;
 }
 
 static attn_status no_memory(attn_error *err) {
@@ -86,16 +87,16 @@ static attn_status no_memory(attn_error *err) {
 
 static attn_status take_memory(attni_run *run, attn_error *err) {
     const size_t layers = (size_t)run->config.layers;
-    size_t reals, bytes;
     run->value.layer = calloc(layers, sizeof *run->value.layer);
     run->gradient.layer = calloc(layers, sizeof *run->gradient.layer);
     if (!run->value.layer || !run->gradient.layer) return no_memory(err);
-    if (!place(run, &reals) || !attni_mul(reals, sizeof(real), &bytes) || bytes > PTRDIFF_MAX)
+    const attni_arena measured = place(run);
+    if (!attni_arena_fits(&measured))
         return attni_fail(err, ATTN_E_OVERFLOW, "model: sizes overflow the address space");
-    run->memory = attni_memory_alloc(bytes, 64);
+    run->memory = attni_memory_alloc(measured.used, 64);
     if (!run->memory) return no_memory(err);
-    memset(run->memory, 0, bytes);
-    place(run, &reals);
+    memset(run->memory, 0, measured.used);
+    place(run);
     return R(position_prepare)(&run->positions, err);
 }
 
@@ -131,8 +132,8 @@ void R(run_free)(attni_run *run) {
 
 /* --------------------------------------------------------------------------------- the weights */
 
-/* Uniform in (-1, 1): the i-th number of parameter p. No libm, so that every machine begins
- * alike. */
+/* Uniform in (-1, 1): the i-th number of parameter p. Does not use libm, so that every machine
+ * starts from the same weights. */
 static real uniform(uint64_t seed, uint32_t p, size_t i) {
     const attni_philox r = attni_philox4x32(seed, (uint32_t)(i / 4), p, 0, 0x77656967);
     return (real)(((double)r.word[i % 4] + 0.5) * 0x1p-31 - 1);

@@ -5,7 +5,7 @@
 
 #include "models/transformer.h"
 
-/* Nothing reads the rows that leave the last layer but those that are asked: it has no others. */
+/* In the last layer, only the asked rows are ever read, so it computes no others. */
 static inline bool attni_is_last(const attni_run *run, int64_t l) {
     return l + 1 == run->config.layers;
 }

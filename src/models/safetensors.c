@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* safetensors.c - the table behind both directions, what a whole file must satisfy, and the writer.
- * The strict parser of the header is safetensors_header.c. Tests: tests/models/test_safetensors.c
- */
+/* safetensors.c - the table that reading and writing share, the conditions that a whole file must
+ * meet, and the writer. The strict parser of the header is safetensors_header.c. Tests:
+ * tests/models/test_safetensors.c */
 #include "models/safetensors.h"
 
 #include "models/safetensors_header.h"
@@ -40,7 +40,7 @@ void attni_safetensors_free(attni_safetensors *file) {
     memset(file, 0, sizeof *file);
 }
 
-/* Bytes of a tensor by its shape; false when they do not fit. */
+/* The size of a tensor in bytes, from its shape; false if it overflows. */
 static bool size_of(const attni_st_tensor *t, size_t *size) {
     *size = attni_st_dtype_size(t->dtype);
     for (int i = 0; i < t->rank; i++)
@@ -58,7 +58,7 @@ static int by_key(const void *a, const void *b) {
     return strcmp(((const attni_st_pair *)a)->key, ((const attni_st_pair *)b)->key);
 }
 
-/* Empty tensors first, so that they may share a place with the next one. */
+/* Empty tensors come first, so that they may share an offset with the next one. */
 static int by_place(const void *a, const void *b) {
     const attni_st_tensor *x = a, *y = b;
     const uintptr_t at_x = (uintptr_t)x->data, at_y = (uintptr_t)y->data;
@@ -80,7 +80,8 @@ static attn_status check_duplicates(attni_safetensors *file, attn_error *err) {
     return ATTN_OK;
 }
 
-/* The tensors fill the data from its first byte to its last, each as large as its shape says. */
+/* The tensors must fill the data from its first byte to its last, each with the size its shape
+ * requires. */
 static attn_status check_places(attni_safetensors *file, const uint8_t *data, size_t data_size,
                                 attn_error *err) {
     size_t at = 0;
@@ -140,8 +141,7 @@ attn_status attni_safetensors_parse(const void *bytes, size_t size, attni_safete
 
 /* -------------------------------------------------------------------------------------- writer */
 
-/* Counts what it would write when `to` is NULL, so that the size query and the writer cannot
- * disagree. */
+/* Only counts if `to` is NULL, so that the size query and the writer cannot disagree. */
 typedef struct sink {
     char *to;
     size_t n;

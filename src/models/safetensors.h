@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* safetensors.h - weight files: eight bytes of header length, a JSON header, then the tensors one
- * after another, little-endian as all machines this is built for. Memory in, memory out; files are
- * the caller's business. The reader trusts nothing: a file with gaps, overlaps, duplicates, sizes
- * that do not fit or anything else than the format allows is refused with a message.
- * Tests: tests/models/test_safetensors.c, tests/fuzz */
+ * after another, little-endian like all machines this is built for. Works on memory; reading and
+ * writing files is up to the caller. The reader trusts nothing: a file with gaps, overlaps,
+ * duplicates, sizes that do not fit or anything else the format does not allow is rejected with a
+ * message. Tests: tests/models/test_safetensors.c, tests/fuzz */
 #ifndef ATTNI_SAFETENSORS_H
 #define ATTNI_SAFETENSORS_H
 
@@ -11,7 +11,7 @@
 
 enum { ATTNI_ST_MAX_RANK = 8, ATTNI_ST_MAX_HEADER = 100000000 };
 
-/*    name, bits of an element */
+/* name, bits per element */
 #define ATTNI_ST_DTYPES(X)                                                                         \
     X(F32, 32)                                                                                     \
     X(F64, 64)                                                                                     \
@@ -36,7 +36,7 @@ typedef enum attni_st_dtype {
         ATTNI_ST_N_DTYPES
 } attni_st_dtype;
 
-size_t attni_st_dtype_size(attni_st_dtype dtype); /* bytes of an element */
+size_t attni_st_dtype_size(attni_st_dtype dtype); /* bytes per element */
 const char *attni_st_dtype_name(attni_st_dtype dtype);
 
 typedef struct attni_st_tensor {
@@ -61,21 +61,21 @@ typedef struct attni_safetensors {
     char *text; /* names, keys and values of a file that was read */
 } attni_safetensors;
 
-/* Reads the header and points into bytes, which must stay. Errors: VALUE (the message says what and
- * where), MEMORY; *file is then empty. Release with attni_safetensors_free(). */
+/* Parses the header and points into bytes, which must outlive *file. Errors: VALUE (the message
+ * says what and where), MEMORY; *file is then empty. Release it with attni_safetensors_free(). */
 attn_status attni_safetensors_parse(const void *bytes, size_t size, attni_safetensors *file,
                                     attn_error *err);
-/* Only what parse allocated. Allowed on zeroes. */
+/* Frees only what parse allocated. A zeroed struct is allowed. */
 void attni_safetensors_free(attni_safetensors *file);
 
 /* The tensor or the metadata of that name, or NULL. */
 const attni_st_tensor *attni_safetensors_find(const attni_safetensors *file, const char *name);
 const char *attni_safetensors_metadata(const attni_safetensors *file, const char *key);
 
-/* Bytes of the file that attni_safetensors_write() makes. Errors: VALUE (a tensor whose size is not
- * its shape times its type), OVERFLOW. */
+/* The size in bytes of the file that attni_safetensors_write() makes. Errors: VALUE (the size of a
+ * tensor does not match its shape and type), OVERFLOW. */
 attn_status attni_safetensors_size(const attni_safetensors *file, size_t *size, attn_error *err);
-/* Writes exactly attni_safetensors_size() bytes. Names are written as they are: UTF-8. */
+/* Writes exactly attni_safetensors_size() bytes. Names are written unchanged, as UTF-8. */
 void attni_safetensors_write(const attni_safetensors *file, void *bytes);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* safetensors_header.c - a strict parser of the part of JSON that safetensors headers use: one
- * object of name -> {dtype, shape, data_offsets}, and "__metadata__" of strings. No recursion, no
- * number but whole ones, no key unknown or twice, strings are valid UTF-8 without zero bytes.
- * Tests: tests/models/test_safetensors.c, tests/fuzz/fuzz_safetensors.c */
+/* safetensors_header.c - a strict parser for the subset of JSON that safetensors headers use: one
+ * object of name -> {dtype, shape, data_offsets}, and "__metadata__" with strings. No recursion,
+ * integers only, no unknown or repeated keys; strings are valid UTF-8 without zero bytes. Tests:
+ * tests/models/test_safetensors.c, tests/fuzz/fuzz_safetensors.c */
 #include "models/safetensors_header.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 typedef struct parser {
     const attni_st_source *source;
     const char *at, *end;
-    char *text; /* where the next decoded string goes: decoding never makes it longer */
+    char *text; /* where the next decoded string goes; decoding never makes it longer */
     attni_safetensors *file;
     size_t tensor_room, pair_room;
     attn_error *err;
@@ -26,7 +26,7 @@ static void skip_space(parser *p) {
         p->at++;
 }
 
-/* Is the next sign this one? Takes it if so. */
+/* Consumes the next character if it is this one; returns whether it was. */
 static bool take(parser *p, char sign) {
     skip_space(p);
     if (p->at == p->end || *p->at != sign) return false;
@@ -51,7 +51,7 @@ static bool take_hex(parser *p, uint32_t *code) {
     return true;
 }
 
-/* The code point of \uXXXX, or of two of them that are a surrogate pair. */
+/* The code point of \uXXXX, or of two of them that form a surrogate pair. */
 static bool take_unicode(parser *p, uint32_t *code) {
     uint32_t low;
     if (!take_hex(p, code)) return false;
@@ -89,7 +89,7 @@ static bool take_escape(parser *p) {
     return true;
 }
 
-/* Copies one character of more than one byte: shortest form, no surrogate, not above U+10FFFF. */
+/* Copies one multi-byte character: shortest form, no surrogate, not above U+10FFFF. */
 static bool take_wide(parser *p) {
     const unsigned char lead = (unsigned char)*p->at;
     const int more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
@@ -155,7 +155,7 @@ static attn_status take_sizes(parser *p, size_t *values, int max, int *n) {
     return take(p, ']') ? ATTN_OK : wrong(p, ", or ]");
 }
 
-/* Room for one more element of `size` bytes; false when memory is out. */
+/* Makes room for one more element of `size` bytes; false if memory is out. */
 static bool grow(void **list, size_t n, size_t *room, size_t size) {
     size_t bytes;
     if (n < *room) return true;

@@ -12,7 +12,7 @@ typedef struct attni_st_source {
     size_t data_size;
 } attni_st_source;
 
-/* Fills *file; every tensor lies inside the data. On failure the caller frees *file. */
+/* Fills *file; every tensor lies within the data. On failure the caller frees *file. */
 attn_status attni_safetensors_header(const attni_st_source *source, attni_safetensors *file,
                                      attn_error *err);
 

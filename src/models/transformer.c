@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transformer.c - forward and backward of the model; its memory is laid out in run.c. Compiled per
- * real. Allocates nothing. Tests: tests/models/test_transformer.c */
+/* transformer.c - forward and backward pass of the model; run.c lays out its memory. Compiled per
+ * real type. Allocates nothing. Tests: tests/models/test_transformer.c */
 #include "models/transformer.h"
 
 #include "layers/add.h"
@@ -12,7 +12,7 @@
 
 static const double norm_eps = 1e-5;
 
-/* One pass: everything the steps below need. */
+/* One pass: everything that the steps below need. */
 typedef struct pass {
     attn_ctx *ctx;
     attni_run *run;
@@ -30,12 +30,12 @@ static size_t bytes_of(const pass *p, int64_t rows) {
 
 static int64_t rows_asked(const pass *p) { return p->text->B * p->text->n_asked; }
 
-/* The rows that leave the attention of layer l, and all behind it. */
+/* The rows that come out of the attention of layer l, and of everything after it. */
 static int64_t rows_left(const pass *p, int64_t l) {
     return attni_is_last(p->run, l) ? rows_asked(p) : rows_of(p);
 }
 
-/* What leaves layer l: the residual that enters the next one. */
+/* The output of layer l: the residual that enters the next one. */
 static real *after(const attni_run *run, const attni_taps *taps, int64_t l) {
     return attni_is_last(run, l) ? taps->residual : taps->layer[l + 1].residual;
 }
@@ -98,7 +98,7 @@ attni_mha_config R(run_mha_config)(const attni_run *run) {
     return mha;
 }
 
-/* The asked ones among the queries of a (B, H, n, any) view; the size of an element in bytes. */
+/* The asked rows among the queries of a (B, H, n, any) view; the element size is in bytes. */
 static attn_tensor asked_of(attn_tensor queries, const attni_text *text, size_t size) {
     queries.data = (char *)queries.data + text->first_asked * queries.stride[2] * (int64_t)size;
     queries.shape[2] = text->n_asked;
@@ -119,7 +119,7 @@ static attni_mha_input mha_input(const attni_run *run, const attni_text *text, i
     return input;
 }
 
-/* Weights, or with `base` a block of gradients, gradients. */
+/* The weights or, if `base` is a block of gradients, their gradients. */
 static attni_mha_params mha_params(const attni_parameters *list, int64_t l, real *base) {
     return (attni_mha_params){.w_q = base + attni_layer_offset(list, l, ATTNI_L_W_Q),
                               .w_k = base + attni_layer_offset(list, l, ATTNI_L_W_K),
@@ -139,14 +139,14 @@ static real *asked_in(const pass *p, real *rows, int64_t b) {
     return rows + (b * p->text->n + p->text->first_asked) * p->run->config.d;
 }
 
-/* to (Q, d): the asked of rows (R, d). */
+/* to (Q, d) = the asked ones of rows (R, d). */
 static void pick(const pass *p, real *rows, real *to) {
     const int64_t n = p->text->n_asked, d = p->run->config.d;
     for (int64_t b = 0; b < p->text->B; b++)
         memcpy(to + b * n * d, asked_in(p, rows, b), bytes_of(p, n));
 }
 
-/* rows (R, d), the asked of them, += from (Q, d). */
+/* The asked ones of rows (R, d) += from (Q, d). */
 static void add_picked(const pass *p, const real *from, real *rows) {
     const int64_t n = p->text->n_asked, d = p->run->config.d;
     for (int64_t b = 0; b < p->text->B; b++)
@@ -308,8 +308,8 @@ static attn_status backward_mlp(const pass *p, int64_t l) {
     return ATTN_OK;
 }
 
-/* Through the choice of the asked rows: what attention and the residual stream got of them goes
- * back to all rows of the last layer. */
+/* Backward through the selection of the asked rows: the gradients of attention and of the
+ * residual stream go back to all rows of the last layer. */
 static void unpick(const pass *p, const attni_layer_taps *d) {
     add_picked(p, d->asking, d->normed_1);
     memset(d->residual, 0, bytes_of(p, rows_of(p)));

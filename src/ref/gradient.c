@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gradient.c - the steps of reference.c backwards. Each function quotes the line of the forward
+/* gradient.c - the steps of reference.c in reverse. Each function quotes the line of the forward
  * pass that it differentiates; dx stands for d loss / d x. A masked pair is skipped, never
- * multiplied by 0, so that whatever hides behind a mask cannot matter. Touches: its arguments.
- * Tests: tests/golden/test_golden_gradients.c, tests/engine/test_gradient_oracle.c */
+ * multiplied by 0, so that its contents cannot matter. Touches: its arguments. Tests:
+ * tests/golden/test_golden_gradients.c, tests/engine/test_gradient_oracle.c */
 #include "ref/gradient.h"
 
 attni_ref_flow attni_ref_flow_in(double *memory, int64_t len_k) {
@@ -53,7 +53,7 @@ static double dot_qk(const attni_ref_row_at *r, const attni_ref_sequence *s, int
     return dot;
 }
 
-/* Keys whose score is +inf share the row equally, however near another score comes: the weights
+/* Keys whose score is +inf share the row equally, however close another score comes: the weights
  * jump there and have no derivative. */
 static void spoil_infinite_row(attni_ref_flow *f, int64_t len_k) {
     bool infinite = false;
@@ -63,7 +63,7 @@ static void spoil_infinite_row(attni_ref_flow *f, int64_t len_k) {
     }
 }
 
-/* The row by the forward pass of reference.c. */
+/* Computes the row with the forward pass of reference.c. */
 static void row_forward(const attni_ref_row_at *r, const attni_ref_sequence *s, attni_ref_flow *f) {
     const attni_ref_stages stages = {.biased = f->biased, .weights = f->weights, .sink = &f->sink};
     attni_ref_row(r->a, r->batch, r->h, r->i, &stages, NULL, NULL, f->draw, NULL);
@@ -141,7 +141,7 @@ static void add_value(const attni_ref_row_at *r, const attni_ref_sums *sums, int
     for (int64_t d = 0; sums->dv && d < d_v; d++) sums->dv[j * d_v + d] += kept * r->dout[d];
 }
 
-/* s = s + bias:  dbias = sum of ds over all that the bias was shared by */
+/* s = s + bias: dbias = sum of ds over everything the bias was broadcast to */
 static void add_bias(const attni_ref_row_at *r, const attn_tensor *dbias, int64_t j, double ds) {
     const int64_t at[4] = {dbias->shape[0] == 1 ? 0 : r->batch, dbias->shape[1] == 1 ? 0 : r->h,
                            dbias->shape[2] == 1 ? 0 : r->i, j};

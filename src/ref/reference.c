@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reference.c - the text to read to learn what attn computes. Every step of the list above
- * attn_args in attn.h is one function here, in the same order; nothing is clever.
- * Touches: its arguments.
- * Tests: tests/golden/test_golden.c, test_semantics.c, test_onnx.c */
+/* reference.c - read this to learn what attn computes. Every step of the list above attn_args in
+ * attn.h is one function here, in the same order; nothing is clever. Touches: its arguments. Tests:
+ * tests/golden/test_golden.c, test_semantics.c, test_onnx.c */
 #include "ref/reference.h"
 
 #include "core/dtype.h"
@@ -35,7 +34,7 @@ static double load_broadcast(const attn_tensor *t, int64_t b, int64_t h, int64_t
 
 int64_t attni_ref_sequence_count(const attn_args *a) { return a->cu_q ? a->n_seqs : a->q.shape[0]; }
 
-/* Where query 0 of a sequence stands among its keys. */
+/* The key position that query 0 of a sequence is aligned with. */
 static int64_t offset_of(const attn_args *a, int64_t batch, int64_t len_q, int64_t len_k) {
     const int64_t offset = a->offsets ? a->offsets[batch] : a->offset;
     return offset == ATTN_OFFSET_BOTTOM_RIGHT ? len_k - len_q : offset;
@@ -66,7 +65,7 @@ int64_t attni_ref_sequence_of_row(const attn_args *a, int64_t tensor_batch, int6
 
 /* -------------------------------------------------------------------------------------- scores */
 
-/* The row that is being computed. */
+/* The row being computed. */
 typedef struct row_at {
     const attn_args *a;
     attni_ref_sequence s;
@@ -83,8 +82,8 @@ static double largest_real(const attn_args *a) {
     return a->q.dtype == ATTN_F64 ? DBL_MAX : (double)FLT_MAX;
 }
 
-/* Scores are numbers of the arithmetic type in base 2, s * log2(e) / temperature. The largest
- * score that is one: */
+/* Scores are numbers of the arithmetic type in base 2, s * log2(e) / temperature. This is the
+ * largest score that can be represented. */
 static double largest_score(const attn_args *a) {
     return fmin(largest_real(a) * ATTNI_LN2 * a->temperature, DBL_MAX);
 }
@@ -112,8 +111,8 @@ ATTNI_INLINE double dot_as(attn_dtype dtype, const row_at *r, int64_t j, bool *f
     return dot;
 }
 
-/* scale * (q . k) as the engine forms it: queries are scaled first, products added in the order of
- * d, and what leaves the range on the way is infinite from there on. */
+/* scale * (q . k) as the engine computes it: queries are scaled first, products are added in the
+ * order of d, and whatever leaves the range on the way is infinite from there on. */
 static double far_score(const row_at *r, int64_t j) {
     const attn_args *a = r->a;
     const int64_t b = r->s.tensor_batch;
@@ -142,7 +141,7 @@ static double cap(const attn_args *a, double s) {
 /* The key position of query i: causal, window and ALiBi count from here. */
 static int64_t position(const row_at *r) { return attni_add_sat(r->i, r->s.offset); }
 
-/* An element of the bias as a number of the arithmetic type: finite ones stay finite. */
+/* An element of the bias as a number of the arithmetic type; finite elements stay finite. */
 static double bias_at(const row_at *r, int64_t j) {
     const double bias = load_broadcast(&r->a->bias, r->s.batch, r->h, r->i, j),
                  most = largest_real(r->a);
@@ -167,8 +166,8 @@ static double add_bias(const row_at *r, int64_t j, double s) {
 
 /* ---------------------------------------------------------------------------------- visibility */
 
-/* j - i, the side on which the key lies; compared with sums of offset and window, which may both
- * be huge and cancel. */
+/* j - i says on which side the key lies. It is compared with sums of offset and window, which may
+ * both be huge and cancel. */
 static int64_t ahead(const row_at *r, int64_t j) { return j - r->i; }
 
 static bool is_causal_visible(const row_at *r, int64_t j) {
@@ -181,7 +180,7 @@ static bool is_in_window(const row_at *r, int64_t j) {
     return right < 0 || ahead(r, j) <= attni_add_sat(r->s.offset, right);
 }
 
-/* A mask or bias that is shorter than the keys masks the rest. */
+/* Keys beyond the end of a mask or bias are masked. */
 static bool is_in_reach(const attn_tensor *t, int64_t j) { return !t->data || j < t->shape[3]; }
 
 static bool is_mask_visible(const row_at *r, int64_t j) {
@@ -189,7 +188,7 @@ static bool is_mask_visible(const row_at *r, int64_t j) {
     return !mask->data || load_broadcast(mask, r->s.batch, r->h, r->i, j) != 0;
 }
 
-/* Asked before the score is built: NaN in the key plus a bias of -inf would be NaN. */
+/* Checked before the score is computed: NaN in the key plus a bias of -inf would be NaN. */
 static bool is_bias_visible(const row_at *r, int64_t j) {
     const attn_tensor *bias = &r->a->bias;
     return !bias->data || load_broadcast(bias, r->s.batch, r->h, r->i, j) != -INFINITY;
@@ -199,15 +198,15 @@ static bool is_pattern_visible(const row_at *r, int64_t j) {
     return !r->a->pattern || attn_pattern_at(r->a->pattern, r->i, j);
 }
 
-/* Every part that is given must allow the pair. */
+/* Every restriction that is set must allow the pair. */
 static bool is_visible(const row_at *r, int64_t j) {
     return r->i < r->s.len_q && j < r->s.len_k && is_causal_visible(r, j) && is_in_window(r, j) &&
            is_in_reach(&r->a->mask, j) && is_in_reach(&r->a->bias, j) && is_mask_visible(r, j) &&
            is_bias_visible(r, j) && is_pattern_visible(r, j);
 }
 
-/* s = -inf where masked. A masked key is not read, so whatever it holds cannot matter. A pair whose
- * score comes out as -inf (q.k is infinite or leaves the range) is masked by it. */
+/* s = -inf where masked. A masked key is not read, so its contents cannot matter. A pair whose
+ * score comes out as -inf (q.k is infinite or leaves the range) is masked too. */
 static double biased_score(const row_at *r, int64_t j) {
     return is_visible(r, j) ? add_bias(r, j, cap(r->a, raw_score(r, j))) : -INFINITY;
 }
@@ -216,16 +215,16 @@ static double biased_score(const row_at *r, int64_t j) {
 
 /* What turns a score into a weight: w = exp((s - top) / temperature + shift) / sum. */
 typedef struct softmax {
-    double top;         /* largest score; -inf: the row sees nothing */
+    double top;         /* largest score; -inf: the row sees no key */
     double temperature; /* > 0 */
     double shift;       /* <= 0; below 0 only if the sink exceeds every score */
     double sum;         /* over keys and sink; for top = +inf the number of keys at +inf */
-    double sink;        /* the part of the sink in sum */
+    double sink;        /* the sink's part of sum */
     double lse;         /* natural logarithm of sum over keys and sink of exp(s / temperature) */
-    double entropy;     /* of the weights of the keys, in nats */
+    double entropy;     /* entropy of the weights of the keys, in nats */
 } softmax;
 
-/* The largest score; NaN if there is one among them. */
+/* The largest score, or NaN if any score is NaN. */
 static double row_top(const double *s, int64_t n) {
     double top = -INFINITY;
     for (int64_t j = 0; j < n; j++) {
@@ -235,7 +234,7 @@ static double row_top(const double *s, int64_t n) {
     return top;
 }
 
-/* Of a score, measured from the largest one; <= 0. */
+/* The exponent of a score, relative to the largest one; <= 0. */
 static double exponent(const softmax *m, double s) {
     if (s == -INFINITY) return s; /* masked */
     if (m->top == INFINITY) return s == INFINITY ? 0 : -INFINITY;
@@ -292,20 +291,21 @@ static double keep_of(const row_at *r, int64_t j) {
     return attn_dropout_keep(r->a->seed, r->a->dropout, r->s.batch, r->h, r->i, j);
 }
 
-/* One term of the output: w * keep * v. The exact weight of a visible key is above 0, also where it
- * rounds to 0: a value that is Inf or NaN counts in full, dropped or not. */
+/* One term of the output: w * keep * v. The exact weight of a visible key is above 0 even where it
+ * rounds to 0, so a value that is Inf or NaN counts in full, dropped or not. */
 static double term(double w, double keep, double v) {
     return isfinite(v) || isnan(w) ? w * keep * v : v;
 }
 
-/* sum + x, where a mean of finite numbers must not leave their range by rounding. */
+/* sum + x, for a mean of finite numbers, which must not leave their range by rounding. */
 static double add_to_mean(double sum, double x) {
     const double total = sum + x;
     return isinf(total) && isfinite(sum) && isfinite(x) ? copysign(DBL_MAX, total) : total;
 }
 
-/* out = sum over visible keys of w * keep * v / (1 - dropout): inverted dropout, so that the mean
- * stays. s (len_k) are the scores; multiplier (len_k), unless NULL, replaces keep / (1 - dropout). */
+/* out = sum over visible keys of w * keep * v / (1 - dropout): inverted dropout, which preserves
+ * the mean. s (len_k) are the scores; multiplier (len_k), unless NULL, replaces keep / (1 -
+ * dropout). */
 static void weigh_values(const row_at *r, const softmax *m, const double *s,
                          const double *multiplier, double *out) {
     const attn_tensor *v = &r->a->v;
@@ -321,7 +321,8 @@ static void weigh_values(const row_at *r, const softmax *m, const double *s,
     for (int64_t d = 0; !multiplier && d < v->shape[3]; d++) out[d] /= 1 - r->a->dropout;
 }
 
-/* The stages for looking at. raw and capped show masked pairs too; weights hold shares so far. */
+/* The stages for inspection. raw and capped include masked pairs; weights hold unnormalised shares
+ * so far. */
 static void show_stages(const row_at *r, const softmax *m, const double *s,
                         const attni_ref_stages *rows) {
     for (int64_t j = 0; j < r->s.len_k; j++) {

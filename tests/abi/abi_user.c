@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* abi_user.c - a program that uses every struct that may grow. It is compiled with today's header and
- * with the next one (make_next.py), and both run on both libraries: on a library at least as new
- * everything works; on an older one every struct is refused as such. Nothing is ever written behind
- * a struct. The variable LIBRARY_VERSION says which library ought to be loaded. */
+/* abi_user.c - a program that uses every struct that may grow. It is compiled with today's header
+ * and with the next one (make_next.py), and both programs run with both libraries: with a library
+ * at least as new everything works; with an older one every struct is rejected with ATTN_E_STRUCT.
+ * Nothing is ever written beyond the end of a struct. The variable LIBRARY_VERSION says which
+ * library should be loaded. */
 #include "check.h"
 
 #include <attn/attn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* example.c - the ten lines that open attn.h, in a program that looks at what they give. The lines
- * are compared with the header by check_example.py beside this file. */
+/* example.c - the ten lines at the top of attn.h, in a program that checks their result.
+ * check_example.py in this directory compares the lines with the header. */
 #include <attn/attn.h>
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* header_alone.c - the public header needs nothing before it, and leaves the macros of a program
- * alone. The same text is compiled as strict C99 and, through header_alone.cpp, as C++11 and C++17. */
+/* header_alone.c - the public header compiles on its own and leaves the macros of a program alone.
+ * The same text is compiled as strict C99 and, through header_alone.cpp, as C++11 and C++17. */
 #define X not a macro of the header
 #include "attn/attn.h"
 #ifndef X

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* static_user.c - a shared object of somebody else that contains the static library. */
+/* static_user.c - a third-party shared object that contains the static library. */
 #include <attn/attn.h>
 
 int static_user_run(void);

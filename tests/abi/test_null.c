@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_null.c - NULL for every pointer of every public function: ATTN_E_NULL where there is a status,
- * else nothing or the documented value. check_null.py beside this file checks that no function is
- * missing here. A NULL err is part of every call. */
+/* test_null.c - NULL for every pointer of every public function: ATTN_E_NULL if there is a status,
+ * otherwise nothing or the documented value. check_null.py in this directory checks that no
+ * function is missing here. A NULL err is part of every call. */
 #include "check.h"
 
 #include <attn/attn.h>

@@ -4,7 +4,7 @@
 
 check_sources.py ROOT
 Fails on: value-changing compiler flags in build files, paths of one machine, tabs in C, a C file
-without its licence line, a question to the operating system outside src/core/os.h, a room without a
+without its licence line, a question to the operating system outside the files for it, a room without a
 short README, a test or a suite that is named but not there, a test file over 600 lines, a decision record
 that was edited. Warns of functions over 60 lines, lines of C over 100 columns, records without a hash.
 """
@@ -21,15 +21,21 @@ MACHINE_PATH = re.compile(r"(?:^|[^\w.~$}-])(/(?:home|root|work|farm|Users)/\w+)
 NAMED_TEST = re.compile(r"(?<![\w/.])(?:(?:web/)?tests/[\w/.-]+\.(?:c|py|mjs|ts)\b|tests/\w+(?=[/`,;)\s]))")
 SYSTEM = re.compile(
     r"\b(?:__linux__|__gnu_linux__|__unix__|__APPLE__|_WIN32|__MINGW32__|_MSC_VER|_REENTRANT|_GNU_SOURCE)\b"
-    r"|<(?:pthread|unistd|sched|signal|windows|process|sys/\w+)\.h>"
+    r"|<(?:pthread|unistd|sched|windows|process|termios|dlfcn|dirent|fcntl|io|spawn|sys/\w+)\.h>"
 )
-ONLY_SYSTEM = {"src/core/os.h", "src/core/os.c"}
+SIGNAL = re.compile(r"<signal\.h>")  # ISO C, but none of the library's business
+# room -> the files in it that may ask which system this is; the first is where a question belongs
+SYSTEM_FILES = {
+    "src": ["src/core/os.h", "src/core/os.c"],
+    "lab": ["lab/support/system.h", "lab/support/system.c"],
+    "cli": ["cli/shared/terminal.h", "cli/shared/terminal.c"],
+}
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 ROOMS = [
     "src/core", "src/ref", "src/kernels", "src/kernels/simd", "src/attention", "src/layers",
     "src/models", "src/dist", "cli", "lab", "lab/claims", "lab/experiments", "lab/gradcheck",
     "lab/learning", "lab/plot", "lab/report", "lab/steps", "lab/support", "web", "web/engine",
-    "python", "tests", "docs", "tools", "cmake",
+    "python", "bench", "tests", "docs", "tools", "cmake",
 ]
 RECORDS = "docs/adr"
 RECORD_HASHES = "docs/adr/SHA256SUMS"
@@ -73,12 +79,15 @@ def c_complaints(path, text):
 
 
 def system_complaints(path, text):
-    """The library asks which system it runs on in one place."""
-    if path.parts[0] != "src" or path.as_posix() in ONLY_SYSTEM:
+    """The library, the lab and the command each ask which system they run on in one place."""
+    room = path.parts[0]
+    if room not in SYSTEM_FILES or path.as_posix() in SYSTEM_FILES[room]:
         return
     for number, line in enumerate(text.splitlines(), 1):
-        if line.lstrip().startswith("#") and (match := SYSTEM.search(line)):
-            yield f"{path}:{number}: {match.group()} belongs into src/core/os.h"
+        if not line.lstrip().startswith("#"):
+            continue
+        if match := SYSTEM.search(line) or (room == "src" and SIGNAL.search(line)):
+            yield f"{path}:{number}: {match.group()} belongs into {SYSTEM_FILES[room][0]}"
 
 
 def warn_of_long_lines(path, text):

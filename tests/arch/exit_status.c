@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exit_status.c - fails on purpose: ctest expects it to, so the emulator must report it. */
+/* exit_status.c - fails on purpose: ctest expects a failure, so the emulator must report it. */
 int main(void) { return 3; }

@@ -173,6 +173,17 @@ class Sources(Tree):
             self.write("src/core/os.c", text)
             self.assertEqual(len(self.sources()), 1, text)
 
+    def test_lab_and_command_have_a_file_for_the_system_each(self):
+        for text in ("#include <unistd.h>\n", "#if defined(_WIN32)\n", "#include <sys/stat.h>\n"):
+            self.write("lab/support/system.c", text)
+            self.write("cli/shared/terminal.c", text)
+            self.write("lab/report/files.c", text)
+            self.write("cli/main.c", text)
+            self.assertEqual(len(self.sources()), 2, text)
+        self.write("lab/report/files.c", "#include <signal.h>\n")
+        self.write("cli/main.c", "#include <signal.h>\n")
+        self.assertEqual(self.sources(), [])
+
     def test_an_architecture_may_be_asked_for(self):
         self.write("src/core/cpu.c", "#if defined(__x86_64__)\n#elif defined(__wasm__)\n/* _WIN32 */\n")
         self.assertEqual(self.sources(), [])

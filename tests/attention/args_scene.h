@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* args_scene.h - one right problem with all the memory it touches, for tests of what the public
- * functions accept and refuse. A case changes some fields; after a refused call the whole scene
- * must still be the same bytes. */
+/* args_scene.h - one valid problem with all the memory it touches, for tests of what the public
+ * functions accept and reject. A case changes some fields; after a rejected call every byte of the
+ * scene must be unchanged. */
 #ifndef ARGS_SCENE_H
 #define ARGS_SCENE_H
 

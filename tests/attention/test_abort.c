@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_abort.c - the abort callback of a context: when it is asked, what the call then does, and
- * that the context goes on. */
+/* test_abort.c - the abort callback of a context: when it is called, what the call does then, and
+ * that the context remains usable. */
+#include "attention/context.h"
 #include "check.h"
 #include "core/os.h"
 #include "long_call.h"
@@ -126,6 +127,52 @@ TEST(callback_that_says_go_on_changes_nothing) {
     CHECK(s.asked > 3);
     CHECK(memcmp(&call.result, &expected.result, sizeof call.result) == 0);
 }
+
+#if ATTNI_HAVE_THREADS
+/* Two tasks that begin together. That of the calling thread ends at once; the other one goes on
+ * until it is told to stop, as a long task of backward does. */
+typedef struct vigil {
+    attn_ctx *ctx;
+    atomic_int begun, asked_when_idle;
+    atomic_bool is_idle;
+    bool in_vain;
+    const char *thread;
+} vigil;
+
+static int stop_when_idle(void *user) {
+    vigil *v = user;
+    if (!v->is_idle || v->thread != &here) return 0;
+    return atomic_fetch_add(&v->asked_when_idle, 1) == 2;
+}
+
+static void keep_vigil(void *arg, int64_t task, int worker) {
+    vigil *v = arg;
+    (void)task;
+    v->begun++;
+    while (v->begun < 2) attni_thread_yield();
+    if (worker == 0) v->is_idle = true;
+    for (int64_t n = 0; worker != 0 && !attni_ctx_aborts(v->ctx, worker); n++) {
+        if (n == 20000000) v->in_vain = true;
+        if (v->in_vain) return;
+        attni_thread_yield();
+    }
+}
+
+TEST(waiting_caller_goes_on_asking_and_stops_its_workers) {
+    vigil v = {.thread = &here};
+    attn_ctx_options o;
+    attn_ctx_options_init(&o);
+    o.threads = 2;
+    o.abort = stop_when_idle;
+    o.abort_user = &v;
+    CHECK_INT(attn_ctx_create(&o, &v.ctx, NULL), ATTN_OK);
+    const attn_status status = attni_ctx_run(v.ctx, 2, 2, keep_vigil, &v, NULL);
+    attn_ctx_destroy(v.ctx);
+    CHECK(!v.in_vain);
+    CHECK_INT(status, ATTN_E_ABORTED);
+    CHECK_INT(v.asked_when_idle, 3);
+}
+#endif
 
 /* ------------------------------------------------------------------------ threads of the caller */
 

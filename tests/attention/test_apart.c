@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_apart.c - outputs, gradients and workspace over an array that the call reads are refused
- * before anything is written: offsets, lengths, starts of packed sequences, slopes, sinks. */
+/* test_apart.c - outputs, gradients and workspaces that overlap an array the call reads are
+ * rejected before anything is written: offsets, lengths, starts of packed sequences, slopes,
+ * sinks. */
 #include "check.h"
 
 #include <attn/attn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_args_accepted.c - the corner cases that are legal: nothing to compute, odd strides, numbers
- * at the ends of their ranges, results that nobody wants. */
+ * at the ends of their ranges, results that are not requested. */
 #include "args_scene.h"
 
 typedef struct legal {

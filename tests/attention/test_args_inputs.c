@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_args_inputs.c - every public function that takes arguments refuses each wrong input: with
- * the right status, a message that names the argument and its value, and nothing written
+/* test_args_inputs.c - every public function that takes arguments rejects each invalid input
+ * with the right status, a message that names the argument and its value, and nothing written
  * anywhere. */
 #include "args_scene.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_args_outputs.c - results and workspaces that are wrong are refused: shapes, strides,
- * elements that cannot be told apart, memory that something else lies in. */
+/* test_args_outputs.c - invalid results and workspaces are rejected: shapes, strides, elements that
+ * share memory, memory that overlaps something else. */
 #include "args_scene.h"
 
 TEST(outputs_of_a_wrong_shape_or_dtype_are_refused) {

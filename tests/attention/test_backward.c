@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_backward.c - attn_backward() at the door: everything that can be wrong is refused, named,
- * and leaves gradients untouched; weights kept by forward give the gradients of recomputed ones; no
- * memory in n_q x n_k. */
+/* test_backward.c - the arguments of attn_backward(): every mistake is rejected, named, and leaves
+ * gradients untouched; weights saved by forward give the same gradients as recomputed ones; memory
+ * does not grow with n_q x n_k. */
 #include "attn/attn.h"
 #include "check.h"
 

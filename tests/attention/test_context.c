@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_context.c - attn_ctx_create() and what a context keeps: instruction set, threads, memory.
- * The environment variable ATTN_ISA is set and removed here; what it held at the start is lost. */
+/* test_context.c - attn_ctx_create() and what a context holds: instruction set, threads, memory.
+ * The environment variable ATTN_ISA is set and removed here; its initial value is lost. */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* sched_setaffinity */
 #endif
@@ -125,7 +125,7 @@ TEST(cpu_info_agrees_with_itself) {
     }
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__APPLE__) /* zig for macOS lacks what these builtins call */
 TEST(usable_instruction_sets_are_those_the_compiler_finds) {
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_cost.c - attn_cost(): pairs against counting them one by one, the rest against formulas. */
+/* test_cost.c - attn_cost(): pairs against counting them one by one, everything else against
+ * formulas. */
 #include "brute.h"
 #include "check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_inspect.c - attn_inspect(): what it says about rows and keys agrees with the weights it
- * shows, for any thread count, and what it refuses. The weights and scores themselves are checked
- * against outside data in tests/golden/. */
+/* test_inspect.c - attn_inspect(): its statistics of rows and keys agree with the weights it
+ * returns, for any thread count, and invalid requests are rejected. The weights and scores
+ * themselves are checked against independent data in tests/golden/. */
 #include "check.h"
 #include "random.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_merge.c - attn_merge(): attention over all keys equals the merge of attention over two parts
- * of them, whatever the split; an empty part changes nothing; and what is refused. The whole comes
- * from attn_reference(), which the golden data checks. */
+ * of them, however they are split; an empty part changes nothing; invalid arguments are rejected.
+ * The expected values come from attn_reference(), which the golden data checks. */
 #include "check.h"
 #include "core/half.h"
 #include "random.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_merge_many.c - attn_merge() of many parts: the error does not grow with their number, a sink
- * counts once whether its part sees keys or not, and what the parts hold reaches the result by the
- * rules of attention itself. Expected values come from attn_reference() over all keys, or from
- * arithmetic. */
+/* test_merge_many.c - attn_merge() with many parts: the error does not grow with their number, a
+ * sink counts once whether its part sees keys or not, and Inf and NaN in the parts reach the result
+ * by the rules of attention itself. Expected values come from attn_reference() over all keys, or
+ * from arithmetic. */
 #include "check.h"
 
 #include <attn/attn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pattern.c - the constructors of attn.h section 7 against rules written out pair by pair, and
+/* test_pattern.c - the constructors of attn.h section 8 against rules written out pair by pair, and
  * against golden patterns. */
 #include "pattern_grid.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pattern_algebra.c - union, intersection and complement of patterns, what can be asked of
- * one, and lists of columns (CSR). */
+/* test_pattern_algebra.c - union, intersection and complement of patterns, queries on them, and
+ * lists of columns (CSR). */
 #include "pattern_grid.h"
 
 /* Two random grids of one shape and their patterns; the tests run over many of them. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pattern_memory.c - the memory of patterns comes from the caller's allocator, and each of its
- * allocations fails once. The linker's --wrap puts this file between the library and the heap. */
+/* test_pattern_memory.c - patterns take their memory from the caller's allocator, and each of
+ * their allocations fails once. The linker option --wrap puts this file between the library and
+ * the heap. */
 #include "pattern_grid.h"
 
 #include <stdlib.h>

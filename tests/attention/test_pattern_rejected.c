@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pattern_rejected.c - wrong arguments of the pattern functions: the status, a message that
+/* test_pattern_rejected.c - invalid arguments of the pattern functions: the status, a message that
  * names the argument and its value, and no pattern. */
 #include "pattern_grid.h"
 

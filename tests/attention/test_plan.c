@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_plan.c - how a problem is cut into panels, blocks and scratch (src/attention/plan.c), and
- * what attn_plan_explain() says about it. */
+/* test_plan.c - how a problem is divided into panels, blocks and scratch (src/attention/plan.c),
+ * and what attn_plan_explain() says about it. */
 #include "attention/plan.h"
 #include "isas.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_process.c - contexts in a process that forks, gets signals and sets floating-point modes. */
+/* test_process.c - contexts in a process that forks, receives signals and sets floating-point
+ * modes. */
 #include "check.h"
 #include "core/cpu.h"
 #include "core/os.h"

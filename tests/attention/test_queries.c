@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_queries.c - functions that only count need no data: the same answer as with it, from shapes
- * alone, and the same refusals. */
+/* test_queries.c - functions that only count need no data: from shapes alone they give the same
+ * answers, and the same errors, as with data. */
 #include "check.h"
 
 #include <attn/attn.h>

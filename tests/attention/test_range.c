@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_range.c - numbers that the arithmetic type cannot hold are refused by every function that
- * takes attn_args, with a message that names the argument, its value and the usable range; and the
- * numbers just inside are accepted and give the oracle's result. */
+/* test_range.c - numbers that the arithmetic type cannot hold are rejected by every function that
+ * takes attn_args, with a message that names the argument, its value and the usable range; numbers
+ * just inside the range are accepted and give the oracle's result. */
 #include "check.h"
 
 #include <attn/attn.h>

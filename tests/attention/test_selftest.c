@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_selftest.c - the library's own check holds here. Its known hashes are the same on every
- * machine of a class, so running it natively, under qemu (NEON) and in node (SIMD128) is the
- * test that bits agree between them. */
+/* test_selftest.c - the library's self-test passes here. Its expected hashes are the same on every
+ * machine of a class, so running it natively, under qemu (NEON) and in node (SIMD128) tests that
+ * their bits agree. */
 #include "attn/attn.h"
 #include "check.h"
 

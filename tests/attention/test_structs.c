@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_structs.c - structs of older and newer callers: what is missing gets its default, nothing is
- * read or written beyond the caller's size, other sizes are refused. A made-up struct with three
- * shipped sizes stands for the public ones, whose table is checked too. */
+/* test_structs.c - structs of older and newer callers: missing fields get their defaults, nothing
+ * is read or written beyond the caller's size, other sizes are rejected. A made-up struct with
+ * three shipped sizes stands for the public ones, whose table is checked too. */
 #include "attention/structs.h"
 #include "check.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_core.c - src/core without the pool: size arithmetic, half types, Philox, hashes, logarithm,
- * names. Expected values: arithmetic in wider integers and doubles, published vectors, libm. */
+/* test_core.c - src/core without the pool: size arithmetic, arenas, half types, Philox, hashes,
+ * logarithm, names. Expected values: arithmetic in wider integers and doubles, published vectors, libm. */
 #include "check.h"
+#include "core/arena.h"
 #include "core/base.h"
 #include "core/half.h"
 #include "core/hash.h"
@@ -91,6 +92,61 @@ TEST(ceil_div_rounds_up) {
                       (long long)b, (long long)q);
         }
     }
+}
+
+/* ----------------------------------------------------------------------------------- arenas */
+
+static const int64_t shapes[][3] = {{1, 1, 1}, {0, 5, 2}, {3, 5, 7}, {2, 8, 4}, {1, 1, 65}};
+
+/* Walks over all shapes, every second one by its offset; at (COUNT_OF(shapes)) gets where they
+ * begin. */
+static void walk(attni_arena *arena, size_t *at) {
+    for (int s = 0; s < COUNT_OF(shapes); s++) {
+        at[s] = arena->used;
+        if (s % 2) {
+            const size_t rows = (size_t)(shapes[s][0] * shapes[s][1]),
+                         columns = (size_t)shapes[s][2];
+            CHECK_INT(attni_arena_place(arena, rows, columns, (size_t)(1 + s)), at[s]);
+        } else {
+            const char *part = attni_arena_take(arena, 3, shapes[s], (size_t)(1 + s));
+            CHECK(part == (arena->base ? arena->base + at[s] : NULL));
+        }
+    }
+}
+
+TEST(arena_measures_what_it_hands_out_and_parts_follow_aligned_and_apart) {
+    static char block[4096];
+    size_t at[2][COUNT_OF(shapes)];
+    attni_arena measured = {0}, arena = {.base = block};
+    walk(&measured, at[0]);
+    walk(&arena, at[1]);
+    CHECK_INT(measured.used, arena.used);
+    CHECK(attni_arena_fits(&measured) && attni_arena_fits(&arena));
+    for (int s = 0; s < COUNT_OF(shapes); s++) {
+        const int64_t bytes = shapes[s][0] * shapes[s][1] * shapes[s][2] * (1 + s);
+        const size_t end = s + 1 < COUNT_OF(shapes) ? at[0][s + 1] : measured.used;
+        CHECK_INT(at[0][s], at[1][s]);
+        CHECK_INT(at[0][s] % 64, 0);
+        CHECK_INT(end - at[0][s], (bytes + 63) / 64 * 64);
+    }
+}
+
+TEST(arena_remembers_that_something_did_not_fit) {
+    static const int64_t half = PTRDIFF_MAX / 2 + 1;
+    const int64_t huge[][2] = {{INT64_MAX, 1}, {half, 4}, {half, 2}, {PTRDIFF_MAX - 63, 1}};
+    for (int s = 0; s < COUNT_OF(huge); s++) {
+        attni_arena arena = {0};
+        attni_arena_take(&arena, 2, huge[s], 8);
+        attni_arena_take(&arena, 0, NULL, 8);
+        CHECK_MSG(!attni_arena_fits(&arena), "%lld times %lld", (long long)huge[s][0],
+                  (long long)huge[s][1]);
+    }
+    attni_arena sum = {0}; /* each fits, both do not */
+    for (int n = 0; n < 2; n++) {
+        CHECK(attni_arena_fits(&sum));
+        attni_arena_place(&sum, (size_t)half, 1, 1);
+    }
+    CHECK(!attni_arena_fits(&sum));
 }
 
 /* ------------------------------------------------------------------------------------ errors */

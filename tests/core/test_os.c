@@ -8,6 +8,10 @@
 #if !defined(_WIN32) && !defined(__wasm__)
 #include <signal.h>
 #endif
+#if defined(__linux__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 TEST(memory_is_aligned_and_writable) {
     for (size_t align = sizeof(void *); align <= 4096; align *= 2) {
@@ -65,6 +69,45 @@ TEST(threads_wait_for_each_other) {
     CHECK_INT(g.throws, 2 * THROWS);
 }
 
+TEST(a_wait_for_some_time_ends_without_a_signal) {
+    game g = {0};
+    int woken = 0; /* for no reason, which is allowed */
+    attni_mutex_init(&g.mutex);
+    attni_condition_init(&g.moved);
+    attni_mutex_lock(&g.mutex);
+    while (woken < 100 && attni_condition_wait_for(&g.moved, &g.mutex, 3)) woken++;
+    attni_mutex_unlock(&g.mutex);
+    attni_condition_destroy(&g.moved);
+    attni_mutex_destroy(&g.mutex);
+    CHECK(woken < 100);
+}
+
+static void throw_once(void *arg) {
+    game *g = arg;
+    attni_mutex_lock(&g->mutex);
+    g->throws++;
+    attni_condition_signal(&g->moved);
+    attni_mutex_unlock(&g->mutex);
+}
+
+TEST(a_wait_for_some_time_ends_with_a_signal) {
+    game g = {0};
+    int timeouts = 0;
+    attni_thread thread;
+    attni_mutex_init(&g.mutex);
+    attni_condition_init(&g.moved);
+    attni_mutex_lock(&g.mutex); /* the thread cannot signal before the wait */
+    CHECK_INT(attni_thread_start(&thread, throw_once, &g), 0);
+    while (g.throws == 0 && timeouts < 60)
+        timeouts += !attni_condition_wait_for(&g.moved, &g.mutex, 999);
+    attni_mutex_unlock(&g.mutex);
+    attni_thread_join(&thread);
+    attni_condition_destroy(&g.moved);
+    attni_mutex_destroy(&g.mutex);
+    CHECK_INT(g.throws, 1);
+    CHECK_MSG(timeouts < 60, "woke up %d times in vain", timeouts);
+}
+
 static void note(void *arg) {
     attni_thread_yield();
     *(int *)arg = 42;
@@ -94,6 +137,27 @@ TEST(threads_block_every_signal_and_the_caller_keeps_its_mask) {
         CHECK_MSG(sigismember(&own, asked[i]) == 1, "signal %d is not blocked", asked[i]);
         CHECK_INT(sigismember(&after, asked[i]), sigismember(&before, asked[i]));
     }
+}
+#endif
+
+#if defined(__linux__)
+/* What a process id that comes again leaves as the difference. */
+static int64_t id_without_pid(void) { return attni_process_id() - getpid(); }
+
+TEST(process_ids_differ_between_ancestors_by_more_than_the_pid) {
+    const int64_t own = attni_process_id(), rest = id_without_pid();
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        const int64_t child_rest = id_without_pid();
+        const pid_t grandchild = fork();
+        if (grandchild == 0) _exit(id_without_pid() == rest || id_without_pid() == child_rest);
+        const bool ended = grandchild > 0 && waitpid(grandchild, &status, 0) == grandchild;
+        _exit(!ended || status != 0 || child_rest == rest);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK_INT(status, 0);
+    CHECK_INT(attni_process_id(), own);
 }
 #endif
 

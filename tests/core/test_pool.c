@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pool.c - src/core/pool.c: every task once, on workers that never share a number, for own
- * threads and the caller's. Plain (not atomic) writes of tasks are read after the job on purpose:
- * TSan sees whether the pool orders them. */
+/* test_pool.c - src/core/pool.c: every task runs once, and no two workers share a number, for the
+ * library's own threads and the caller's. Tasks write plain (not atomic) variables that are read
+ * after the job, on purpose: TSan sees whether the pool orders the accesses. */
 #include "check.h"
 #include "core/cpu.h"
 #include "core/os.h"
@@ -222,7 +222,43 @@ TEST(sleeping_workers_wake_up) {
     attni_pool_destroy(pool);
 }
 
+/* Of the two workers the pool's own waits until the caller, who has nothing left to do, asks. */
+typedef struct question {
+    meeting m;
+    atomic_int asked;
+    const char *asker; /* thread */
+    bool in_vain;
+} question;
+
 static _Thread_local char here; /* its address tells threads apart */
+
+static void ask_question(void *arg) {
+    question *q = arg;
+    q->asker = &here;
+    q->asked++;
+}
+
+static void await_question(void *arg, int64_t task, int worker) {
+    question *q = arg;
+    meet_task(&q->m, task, worker);
+    for (int n = 0; worker == 1 && q->asked < 3; n++) {
+        if (n == 20000) q->in_vain = true;
+        if (n == 20000) return;
+        sleep_ms(1);
+    }
+}
+
+TEST(caller_without_tasks_asks_while_it_waits) {
+    attni_pool *pool = own_pool(2);
+    question q = {.asked = 0};
+    if (!pool) return;
+    attni_parallel_asking(pool, MAX_WORKERS, 2, await_question, &q, ask_question);
+    CHECK(!q.in_vain && q.asker == &here);
+    const int before = q.asked;
+    attni_parallel(pool, MAX_WORKERS, 2, await_question, &q); /* the question is not kept */
+    attni_pool_destroy(pool);
+    CHECK_INT(q.asked, before);
+}
 
 static void where_task(void *arg, int64_t task, int worker) {
     (void)task;

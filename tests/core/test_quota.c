@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_quota.c - src/core/quota.c on folders that look like a Linux system's. */
+/* test_quota.c - src/core/quota.c on directories that look like those of a Linux system. */
 #include "check.h"
 #include "core/os.h"
 #include "core/quota.h"

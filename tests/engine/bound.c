@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bound.c - what rounding can do to one output element, from the steps that the engine takes: see
- * the derivation below. Reads a problem and its results; the weights come from src/ref. */
+/* bound.c - bounds the rounding error of one output element, derived below from the steps of the
+ * engine. Reads a problem and its results; the weights come from src/ref. */
 #include "bound.h"
 
 #include "check.h"
@@ -23,6 +23,9 @@
  * The oracle makes the same errors with u = 2^-53 and one tile. Half types add their own. */
 
 static const double ln2 = 0.69314718055994530942, u64 = 0x1p-53;
+
+/* From here on 2^-x is 0 in double, as is exp(-x ln 2): rounding cannot bring it back. */
+static const double far_below = 1100;
 
 double bound_sum(double n) { return fmin(n, 4 * sqrt(n)); }
 
@@ -61,14 +64,19 @@ static double weight_errors(bound_row *m) {
         m->error[j] = 0;
         if (m->z[j] == -INFINITY) continue;
         const double below = (top - m->z[j]) / (ln2 * a->temperature);
-        m->error[j] = expm1(ln2 * (per_logit * logit_size(m, j) + 2 * (m->u + u64) * below));
+        const double moved = per_logit * logit_size(m, j) + 2 * (m->u + u64) * below;
+        if (below - moved > far_below) continue; /* a weight of 0 for both */
+        m->error[j] = expm1(ln2 * moved);
         if (isinf(m->error[j])) return INFINITY; /* nothing is known about this row */
         seen += m->w[j];
         denominator += m->w[j] * m->error[j];
     }
     if (a->sinks && seen > 0) {
         const double size = fabs(a->sinks[m->h]) + fabs(top / a->temperature);
-        if (seen < 1 && isfinite(size)) denominator += (1 - seen) * 4 * (m->u + u64) * size;
+        const double below = (top / a->temperature - a->sinks[m->h]) / ln2;
+        const bool counts = below - 4 * (m->u + u64) * size <= far_below;
+        if (seen < 1 && isfinite(size) && counts)
+            denominator += (1 - seen) * 4 * (m->u + u64) * size;
     }
     return denominator;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edge_case.h - one row of attention over numbers at the ends of the range, run by an engine and by
- * the oracle. */
+/* edge_case.h - one row of attention over numbers at the ends of the range, computed by an engine
+ * and by the oracle. */
 #ifndef EDGE_CASE_H
 #define EDGE_CASE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fixed_case.h - one problem with every option on whose result has a name: its hash. The problem is
- * the one that attn_selftest() prints, built here a second time from its description. */
+/* fixed_case.h - one problem with every option on, identified by the hash of its result. It is the
+ * problem that attn_selftest() prints, built here a second time from its description. */
 #ifndef FIXED_CASE_H
 #define FIXED_CASE_H
 

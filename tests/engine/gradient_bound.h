@@ -7,7 +7,8 @@
 #include "problem.h"
 
 /* The gradients of the last problem_run_backward() against the oracle. False, and a failed test
- * that names the element, both values and the problem, if one is further away than its bound.
+ * that names the element, both values and the problem, if one is further away than its bound, or
+ * finite where the oracle is not or the other way round.
  * *worst (may be NULL) is raised to the largest error in units of its bound. */
 bool gradient_bound_check(const problem *p, double *worst);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* poison.h - NaN and infinities by their bits, and problems with places to hide them in. */
+/* poison.h - NaN and infinities by their bits, and problems with masked positions to put them
+ * in. */
 #ifndef POISON_H
 #define POISON_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_accuracy.c - f32 results against the double-precision oracle on standard normal inputs,
- * as one number: the relative L2 error. The bound is the promise of the README; n = 4096 takes
- * the oracle some seconds. */
+/* test_accuracy.c - f32 results against the double-precision oracle on standard normal inputs, as
+ * one number: the relative L2 error. The bound is the one the README states; n = 4096 takes the
+ * oracle a few seconds. */
 #include "attn/attn.h"
 #include "check.h"
 #include "random.h"

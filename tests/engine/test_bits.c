@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_bits.c - the same question gives the same bits of out and lse however it is asked: threads,
- * the caller's pool, batches, pieces of the queries, shared or repeated heads, layouts, packing.
- * Bits are compared as bytes. Label: threads. */
+/* test_bits.c - out and lse are bit-identical however the same problem is posed: threads, the
+ * caller's pool, batches, pieces of the queries, shared or repeated heads, layouts, packing.
+ * Results are compared as bytes. Label: threads. */
 #include "bits_case.h"
 #include "isas.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_bits_isas.c - every instruction set sums in the order of the definition, and those of a
- * class give the same bits. Label: threads. */
+/* test_bits_isas.c - every instruction set sums in the defined order, and those of a class are
+ * bit-identical. Label: threads. */
 #include "bits_case.h"
 #include "fixed_case.h"
 #include "isas.h"

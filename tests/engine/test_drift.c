@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_drift.c - the error of f32 does not grow with the number of keys or queries. Keys that are
- * all alike are the worst case: every addition rounds in the same direction. They lie in one row
- * of memory, repeated by a stride of 0. What must come out is known without computing: the mean of
- * equal values is that value. */
+/* test_drift.c - the error of f32 does not grow with the number of keys or queries. Identical keys
+ * are the worst case: every addition rounds in the same direction. They are one row of memory,
+ * repeated by a stride of 0. The result is known without computation: the mean of equal values is
+ * that value. */
 #include "attn/attn.h"
 #include "check.h"
 #include "contexts.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_edge_sweep.c - random problems with every option whose numbers are thrown to the ends of the
- * range: infinite, NaN, huge, subnormal. The engine on every instruction set must give what the
- * oracle gives: NaN for NaN, the same infinities, and finite numbers near its own; and every NaN in
- * its one form. Scores are either of ordinary size or so far apart that rounding cannot matter. */
+/* test_edge_sweep.c - random problems with every option and numbers at the ends of the range:
+ * infinite, NaN, huge, subnormal. The engine must agree with the oracle on every instruction set:
+ * NaN for NaN, the same infinities, and finite numbers close to the oracle's; every NaN must have
+ * the one allowed form. Scores are either of ordinary size or so far apart that rounding cannot
+ * matter. */
 #include "isas.h"
 #include "problem.h"
 #include "random.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_edges.c - the edges of the number range as attn.h defines them, one fact each, with the
+/* test_edges.c - the limits of the number range as attn.h defines them, one fact per test, with the
  * expected values written down, for the engine on every instruction set and for the oracle: scores
- * of -inf, scores beyond the range, biases beyond the range, infinite and huge values, and the form
- * of NaN. */
+ * of -inf, scores and biases beyond the range, infinite and huge values, and the form of NaN. */
 #include "edge_case.h"
 #include "isas.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_gemm.c - matrix products against sums in double: every instruction set, odd shapes,
- * transposed operands, adding, threads. */
+/* test_gemm.c - matrix products against sums in double precision: every instruction set, odd
+ * shapes, transposed operands, accumulation, threads. */
 #include "attention/context.h"
 #include "core/os.h"
 #include "guard.h"

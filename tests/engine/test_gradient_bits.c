@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_gradient_bits.c - the same question gives the same bits of every gradient however it is
- * asked: threads, the caller's pool, own or context's scratch, alone or together with other
- * gradients, batches, packed sequences, layouts, and every instruction set of a class. Bits are
+/* test_gradient_bits.c - every gradient is bit-identical however the same problem is posed:
+ * threads, the caller's pool, scratch of the caller or the context, alone or together with other
+ * gradients, batches, packed sequences, layouts, and every instruction set of a class. Results are
  * compared as bytes. Label: threads. */
 #include "isas.h"
 #include "problem.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_gradient_edges.c - gradients at the ends of the range: a key whose scores are -inf gives the
- * bits of a masked one, whatever it and its value hold; and every NaN in a gradient has one form. */
+ * bits of a masked one, whatever it and its value hold; every NaN in a gradient has the same form;
+ * and a bias that is the same for all keys of a row changes no gradient, however large it is. */
 #include "core/os.h"
 #include "isas.h"
 #include "problem.h"
@@ -8,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { N_K = 130, HIDDEN_STEP = 7 };
+enum { N_Q = 100, N_K = 130, HIDDEN_STEP = 7 };
 
 static const unsigned features[] = {0, PROBLEM_CAUSAL, PROBLEM_DROPOUT | PROBLEM_SINKS,
                                     PROBLEM_BIAS | PROBLEM_ALIBI,
@@ -21,7 +22,7 @@ static bool begin(problem *p, attn_dtype dtype, unsigned feature) {
                                .B = 1,
                                .H = 2,
                                .H_kv = 1,
-                               .n_q = 100,
+                               .n_q = N_Q,
                                .n_k = N_K,
                                .d_k = 3,
                                .d_v = 5,
@@ -143,10 +144,79 @@ static void one_form_of_nan(attn_ctx *ctx, attn_dtype dtype, unsigned feature) {
     problem_free(&p);
 }
 
+/* ------------------------------------------------------------------------------------- far rows */
+
+static void set_everything(const attn_tensor *t, double x) {
+    int64_t at[4] = {0, 0, 0, 0};
+    do {
+        tensor_set(t, at, x);
+    } while (tensor_next(t->shape, at));
+}
+
+/* All scores are 0, by the queries or by the keys, plus a bias for each row. */
+static bool run_shifted(problem *p, attn_ctx *ctx, const double *bias, bool by_keys) {
+    attn_args *a = &p->args;
+    set_everything(by_keys ? &a->k : &a->q, 0);
+    a->sinks = a->alibi = NULL;
+    a->bias = (attn_tensor){.data = (void *)(uintptr_t)bias,
+                            .dtype = ATTN_F64,
+                            .shape = {1, 1, N_Q, N_K},
+                            .stride = {0, 0, 1, 0}};
+    p->gradients.dbias = (attn_tensor){0};
+    p->gradients.dsinks = NULL;
+    return run(p, ctx);
+}
+
+static double largest(const attn_tensor *t) {
+    int64_t at[4] = {0, 0, 0, 0};
+    double most = 0;
+    do {
+        most = fmax(most, fabs(tensor_get(t, at[0], at[1], at[2], at[3])));
+    } while (tensor_next(t->shape, at));
+    return most;
+}
+
+static void near_gradients(const problem *shifted, const problem *plain) {
+    static const double tolerance[4] = {
+        [ATTN_F32] = 1e-5, [ATTN_F64] = 1e-13, [ATTN_F16] = 0x1p-9, [ATTN_BF16] = 0x1p-6};
+    for (int which = 0; which < GRADIENTS; which++) {
+        const attn_tensor x = problem_gradient(shifted, which), y = problem_gradient(plain, which);
+        int64_t at[4] = {0, 0, 0, 0};
+        if (!x.data) continue;
+        const double allowed = tolerance[shifted->spec.dtype] * largest(&y);
+        do {
+            const double is = tensor_get(&x, at[0], at[1], at[2], at[3]),
+                         expected = tensor_get(&y, at[0], at[1], at[2], at[3]);
+            if (fabs(is - expected) <= allowed) continue;
+            check_failed(__FILE__, __LINE__, "%s[%d,%d,%d,%d] is %.9g, without bias %.9g\n    %s",
+                         gradient_names[which], (int)at[0], (int)at[1], (int)at[2], (int)at[3], is,
+                         expected, shifted->text);
+            return;
+        } while (tensor_next(x.shape, at));
+    }
+}
+
+/* Weights do not change when all scores of a row move together. */
+static void shifted_rows(attn_ctx *ctx, attn_dtype dtype, unsigned feature) {
+    static const double sizes[] = {0,   900,  1100, -1e4,  1e6,  -1e7,   3e7,
+                                   1e9, -1e9, 1e16, -1e25, 1e38, -3.4e38};
+    static double bias[N_Q], zeros[N_Q];
+    problem shifted, plain;
+    const bool shifted_made = begin(&shifted, dtype, feature),
+               made = begin(&plain, dtype, feature) && shifted_made;
+    for (int i = 0; i < N_Q; i++) bias[i] = sizes[i % (int)(sizeof sizes / sizeof *sizes)];
+    const bool by_keys = feature != 0, ran = made && run_shifted(&plain, ctx, zeros, by_keys) &&
+                                             run_shifted(&shifted, ctx, bias, by_keys);
+    if (ran) near_gradients(&shifted, &plain);
+    problem_free(&shifted);
+    problem_free(&plain);
+}
+
 #define ISA_TESTS(isa, ISA)                                                                        \
     TEST(isa##_keys_of_score_minus_infinity_give_the_bits_of_masked_ones) {                        \
         over_all(ISA, minus_infinite_keys);                                                        \
     }                                                                                              \
-    TEST(isa##_nan_in_gradients_has_one_form) { over_all(ISA, one_form_of_nan); }
+    TEST(isa##_nan_in_gradients_has_one_form) { over_all(ISA, one_form_of_nan); }                  \
+    TEST(isa##_a_bias_for_whole_rows_changes_no_gradient) { over_all(ISA, shifted_rows); }
 
 ISA_LIST(ISA_TESTS)

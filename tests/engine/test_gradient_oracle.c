@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_gradient_oracle.c - is attn_reference_backward() the derivative of attn_reference()? Every
- * element of every input is moved a little, in f64, for every feature alone and all together; and
- * what is hidden, empty, shared or infinite behaves as attn.h says. */
+/* test_gradient_oracle.c - checks that attn_reference_backward() is the derivative of
+ * attn_reference(). Every element of every input is varied slightly, in f64, for every feature
+ * alone and all together; masked, empty, shared and infinite inputs behave as attn.h says. */
 #include "ref/gradient.h"
 #include "sweeps.h"
 

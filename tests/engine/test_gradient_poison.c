@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_gradient_poison.c - what is hidden cannot move a gradient: NaN and infinities in every place
- * that no query sees, and in rows that see nothing, change no bit; in a place that some rows see
- * they reach these rows and the keys these rows see, and nothing else. For the oracle and for every
- * instruction set. Which pair is visible comes from problem_sees(), one condition after another. */
+/* test_gradient_poison.c - masked inputs cannot affect a gradient: NaN and infinities at every
+ * position that no query sees, and in rows that see no key, change no bit; at a position that some
+ * rows see, they reach these rows and the keys these rows see, and nothing else. For the oracle and
+ * for every instruction set. problem_sees() says which pair is visible, one condition after
+ * another. */
 #include "isas.h"
 #include "poison.h"
 

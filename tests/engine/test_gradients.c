@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_gradients.c - attn_backward() on every instruction set of this build that runs here, against
- * the oracle, under the bound of gradient_bound.c. All buffers lie between guard pages, the
- * workspace is exactly as large as asked for, and no byte outside the gradients may change. */
+/* test_gradients.c - attn_backward() against the oracle, under the bound of gradient_bound.c, on
+ * every instruction set of this build that runs here. All buffers lie between guard pages, the
+ * workspace is exactly as large as requested, and no byte outside the gradients may change. */
 #include "gradient_bound.h"
 #include "sweeps.h"
 

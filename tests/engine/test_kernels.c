@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kernels.c - every instruction set of this build that runs here, against the oracle, under
- * the bound of bound.c. All buffers lie between guard pages, the workspace is exactly as large
- * as asked for, and no byte outside out and lse may change. */
+/* test_kernels.c - attn_forward() against the oracle, under the bound of bound.c, on every
+ * instruction set of this build that runs here. All buffers lie between guard pages, the workspace
+ * is exactly as large as requested, and no byte outside out and lse may change. */
 #include "bound.h"
 #include "sweeps.h"
 

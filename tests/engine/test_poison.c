@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_poison.c - what is hidden cannot matter: NaN and infinities in every place that no query
- * sees change no bit, and in a place that some queries see they reach exactly these. Which pair
- * is visible comes from problem_sees(), one condition after another. Also rows that see nothing
+/* test_poison.c - masked inputs cannot matter: NaN and infinities at every position that no query
+ * sees change no bit, and at a position that some queries see they reach exactly these queries.
+ * problem_sees() says which pair is visible, one condition after another. Also rows that see no key
  * at all. */
 #include "isas.h"
 #include "poison.h"

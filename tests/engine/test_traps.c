@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_traps.c - a caller may have floating-point divisions by zero trap (feenableexcept): no part
- * of the library makes one, on rows that see nothing least of all. A trap would end this program. */
+/* test_traps.c - a caller may let floating-point divisions by zero trap (feenableexcept): no part
+ * of the library divides by zero, even for rows that see no key. A trap would end this program. */
 #define _GNU_SOURCE
 #include "isas.h"
 #include "problem.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heap.h - stands between the library and malloc and threads: counts them, and lets one of
- * them fail. Programs link with heap.c and the --wrap options of CMakeLists.txt beside it. */
+/* heap.h - intercepts the library's calls of malloc and its thread creation: counts them, and makes
+ * one of them fail. Programs link with heap.c and the --wrap options of CMakeLists.txt in this
+ * directory. */
 #ifndef HEAP_H
 #define HEAP_H
 

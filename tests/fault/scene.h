@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scene.h - problems for test_fault.c and test_steady.c: one per dtype and set of features, with
- * room for every output. Nothing here allocates. */
+ * space for every output. Nothing here allocates. */
 #ifndef FAULT_SCENE_H
 #define FAULT_SCENE_H
 

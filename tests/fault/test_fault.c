@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_fault.c - every allocation fails once, and every thread: the call reports it, leaves its
- * outputs alone, loses nothing, and the next call works. */
+/* test_fault.c - every allocation and every thread creation fails once: the call reports it, leaves
+ * its outputs alone, leaks nothing, and the next call works. */
 #include "check.h"
 #include "heap.h"
 #include "scene.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_steady.c - once a context has seen a shape, calls allocate nothing; with a workspace of the
- * caller they never do; and scratch stays small however long the sequence. Memory is watched twice:
- * by the allocator of the context and between the library and malloc (heap.h). */
+ * caller they never do; and scratch stays small however long the sequence is. Memory is observed
+ * twice: by the allocator of the context and between the library and malloc (heap.h). */
 #include "check.h"
 #include "heap.h"
 #include "scene.h"

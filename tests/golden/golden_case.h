@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* golden_case.h - the attention cases of golden.json (60-digit arithmetic, rounded once) as
- * problems for attn: as given (mask and bias as matrices) and, where attn_args can say the same
- * natively (causal, window, lengths, ALiBi, temperature, patterns), said so by options. */
+ * problems for attn: as given (mask and bias as matrices) and, where attn_args has an option for it
+ * (causal, window, lengths, ALiBi, temperature, patterns), expressed by options. */
 #ifndef GOLDEN_CASE_H
 #define GOLDEN_CASE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_golden.c - every attention case of golden.json against the oracle, the engine and
- * attn_inspect(), as given and said by options. Tolerances: f64 1e-13 of max(1, |x|); f32 2e-6 of
- * max(1, |row|). */
+ * attn_inspect(), as given and expressed by options. Tolerances: f64 1e-13 of max(1, |x|); f32 2e-6
+ * of max(1, |row|). */
 #include "check.h"
 #include "golden_case.h"
 #include "ref/reference.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_golden_gradients.c - the gradients of every attention case of golden.json that has them
- * against the oracle and the engine, as given and said by options; dS and the Jacobians of softmax
- * through the rows of src/ref. Tolerances: f64 1e-12 of max(1, |x|); f32 5e-6 of max(1, |row|). */
+ * against the oracle and the engine, as given and expressed by options; dS and the Jacobians of
+ * softmax through the rows of src/ref. Tolerances: f64 1e-12 of max(1, |x|); f32 5e-6 of max(1,
+ * |row|). */
 #include "check.h"
 #include "golden_case.h"
 #include "ref/gradient.h"

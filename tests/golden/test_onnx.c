@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx.c - the 87 Attention cases of the ONNX conformance vectors (onnx.h) through
- * attn_forward(), attn_reference() and, for qk_matmul_output, attn_inspect(). What ONNX says -> how
- * attn says it: past_key/past_value are joined in front, offset = their length; nonpad_kv_seqlen =
- * len_k, offset = len_k - n_q; 3-d inputs are (B, n, H, d) views. Gates relative to max(1, |x|):
- * f32 2e-6, f16 1e-3. */
+ * attn_forward(), attn_reference() and, for qk_matmul_output, attn_inspect(). How ONNX maps to
+ * attn: past_key/past_value are prepended, offset = their length; nonpad_kv_seqlen = len_k, offset
+ * = len_k - n_q; 3-d inputs are (B, n, H, d) views. Tolerances relative to max(1, |x|): f32 2e-6,
+ * f16 1e-3. */
 #include "onnx.h"
 #include "ref/reference.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_rotary.c - the 8 RotaryEmbedding cases of the ONNX conformance vectors (onnx.h) through
  * rope_forward() and rope_backward(). 3-d inputs are (B, n, H, d) views; caches without
- * position_ids have a row per token. Gate relative to max(1, |x|): f32 1e-6 (the files are off by
- * up to 1e-7). */
+ * position_ids have a row per token. Tolerance relative to max(1, |x|): f32 1e-6 (the files are off
+ * by up to 1e-7). */
 #define ATTNI_REAL_f32
 #include "layers/rope.h"
 #include "onnx.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_semantics.c - the rules of attn_args on problems small enough to work by hand: head size
- * 1, scale 1 and q = 1, so that the scores of a row are the keys themselves. Every fact is asked
- * of the oracle and of the engine in f64; expected values are closed forms written in the test. */
+/* test_semantics.c - the rules of attn_args on problems small enough to solve by hand: head size 1,
+ * scale 1 and q = 1, so that the scores of a row are the keys themselves. Every fact is checked for
+ * the oracle and for the engine in f64; expected values are closed forms written in the test. */
 #include "check.h"
 #include "core/half.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arrays.h - what the per-real tests of layers share: random arrays that a seed names, comparison
- * with an oracle in double. Compiled per real, like the layers. */
+/* arrays.h - what the per-real tests of layers share: random arrays identified by a seed,
+ * comparison with an oracle in double precision. Compiled per real type, like the layers. */
 #ifndef ARRAYS_H
 #define ARRAYS_H
 

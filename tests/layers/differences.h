@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* differences.h - gradients by central differences, in double: the judge of every backward pass. */
+/* differences.h - gradients by central differences, in double precision: the reference for every
+ * backward pass. */
 #ifndef DIFFERENCES_H
 #define DIFFERENCES_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_mha.h - the multi-head attention layer by its definition, in double, one number after
- * another: the oracle of test_mha.c. A scene is a problem with all its arrays as doubles (exact in
- * float too, so that both real types start from the same numbers); gradients come from differences
- * of the scene's loss. Uses nothing of src/layers but the bucket of a distance. */
+/* plain_mha.h - the multi-head attention layer by its definition, in double precision, one number
+ * after another: the oracle of test_mha.c. A scene is a problem with all its arrays as doubles
+ * (exact in float too, so that both real types start from the same numbers); gradients are finite
+ * differences of the scene's loss. Uses nothing from src/layers except the bucket of a distance. */
 #ifndef PLAIN_MHA_H
 #define PLAIN_MHA_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_activation.c - the nonlinear functions against libm in double, against differences, and on
- * every instruction set. */
+/* test_activation.c - the nonlinear functions against libm in double precision, against finite
+ * differences, and on every instruction set. */
 #include "arrays.h"
 #include "attention/context.h"
 #include "differences.h"

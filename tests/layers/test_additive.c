@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_additive.c - additive attention against its definition in double, one number after another,
- * and every gradient against differences of the definition. Built once per real type. Tolerances
- * relative to max(1, |x|): outputs f64 1e-14, f32 2e-6; gradients f64 as differences.h says, f32
- * 1e-5: sums of up to a hundred products of size 1. */
+/* test_additive.c - additive attention against its definition in double precision, one number after
+ * another, and every gradient against finite differences of the definition. Built once per real
+ * type. Tolerances relative to max(1, |x|): outputs f64 1e-14, f32 2e-6; gradients f64 as
+ * differences.h says, f32 1e-5: sums of up to a hundred products of size 1. */
 #include "arrays.h"
 #include "differences.h"
 #include "layers/additive.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_differences.c - the judge is judged: functions whose slope is known. */
+/* test_differences.c - tests the finite differences themselves, on functions whose slope is
+ * known. */
 #include "differences.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_dropout.c - which elements stay, and what becomes of them. */
+/* test_dropout.c - which elements are kept, and what happens to them. */
 #include "arrays.h"
 #include "layers/dropout.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_linear.c - the linear layer against sums in double, differences, and itself on two
- * threads. */
+/* test_linear.c - the linear layer against sums in double precision, finite differences, and itself
+ * on two threads. */
 #include "arrays.h"
 #include "differences.h"
 #include "layers/linear.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_mha.c - the multi-head attention layer against its definition (plain_mha.c): outputs, and
- * every gradient against differences of the definition. Built once per real type. Tolerances
+ * every gradient against finite differences of the definition. Built once per real type. Tolerances
  * relative to max(1, |x|): outputs f64 1e-13, f32 2e-6; gradients f64 as differences.h says, f32
  * 5e-6: sums of some hundred products of size 1. */
 #include "arrays.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_mlp.c - the feed-forward block, plain and gated, against loops in double and differences. */
+/* test_mlp.c - the feed-forward block, plain and gated, against loops in double precision and
+ * finite differences. */
 #include "arrays.h"
 #include "differences.h"
 #include "layers/mlp.h"

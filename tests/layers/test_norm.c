@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_norm.c - layer norm and RMS norm against the formulas in double (backward by the full
- * Jacobian of a row) and against differences. */
+/* test_norm.c - layer norm and RMS norm against the formulas in double precision (backward by the
+ * full Jacobian of a row) and against finite differences. */
 #include "arrays.h"
 #include "differences.h"
 #include "layers/norm.h"

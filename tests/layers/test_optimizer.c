@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_optimizer.c - AdamW against steps computed by hand, clipping, and what it is for. */
+/* test_optimizer.c - AdamW against steps computed by hand, clipping, and convergence. */
 #include "arrays.h"
 #include "layers/optimizer.h"
 

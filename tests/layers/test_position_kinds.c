@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_position_kinds.c - the table of kinds of positions: names, settings, what each learns and
- * adds to embeddings. What they do inside attention: test_mha.c; in a model:
+/* test_position_kinds.c - the table of position kinds: names, settings, what each learns and adds
+ * to embeddings. For their effect inside attention see test_mha.c, in a model see
  * tests/models/test_transformer.c. */
 #define ATTNI_REAL_f64
 #include "check.h"

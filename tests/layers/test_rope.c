@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_rope.c - rotary embedding: what it means (scores depend on the distance only), its inverse,
- * its table, what it refuses. Values from outside: tests/golden/test_layers.c, test_onnx_rotary.c.
+/* test_rope.c - rotary embedding: its purpose (scores depend only on the distance), its inverse,
+ * its table, what it rejects. Independent values: tests/golden/test_layers.c, test_onnx_rotary.c.
  * Tolerance 1e-14 of numbers of size 1: a few roundings each. */
 #define ATTNI_REAL_f64
 #include "arrays.h"

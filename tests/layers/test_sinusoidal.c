@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_sinusoidal.c - properties of sinusoidal positions; values from outside are checked in
- * tests/golden/test_layers.c. Tolerance 1e-13: sums of 64 products of angles up to 200, each angle
- * off by one rounding (200 * 2^-53). */
+/* test_sinusoidal.c - properties of sinusoidal positions; tests/golden/test_layers.c checks
+ * independent values. Tolerance 1e-13: sums of 64 products of angles up to 200, each angle off by
+ * one rounding (200 * 2^-53). */
 #define ATTNI_REAL_f64
 #include "check.h"
 #include "layers/sinusoidal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_model.c - models and their files: what is saved reloads to identical outputs, and a file
- * that is no model, or a changed one, is refused. */
+/* test_model.c - models and their files: a saved model reloads to identical outputs, and a file
+ * that is not a model, or was changed, is rejected. */
 #include "check.h"
 
 #include "models/look.h"

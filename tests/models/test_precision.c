@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_precision.c - the float instance of the model. Differences of float losses are too coarse
- * for single weights, so its whole gradient is held against one step down. */
+/* test_precision.c - the float instance of the model. Finite differences of float losses are too
+ * coarse for single weights, so the whole gradient is checked by one step along it. */
 #define ATTNI_REAL_f32
 #include "transformer_case.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_safetensors.c - weight files: what is written reads back, and what is wrong is refused with
- * a message that says so. Headers are written by hand here, not by the writer. */
+/* test_safetensors.c - weight files: what is written reads back, and invalid files are rejected
+ * with a message that says why. Headers are written by hand here, not by the writer. */
 #include "check.h"
 
 #include "models/safetensors.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_transformer.c - the whole model in double: its outputs against plain loops by the formula,
- * its gradients against central differences, and what must hold for any such model. */
+/* test_transformer.c - the whole model in double precision: its outputs against plain loops by
+ * the formula, its gradients against central differences, and properties that hold for any such
+ * model. */
 #define ATTNI_REAL_f64
 #include "transformer_case.h"
 
@@ -175,33 +176,33 @@ static void check_forward(bool causal, attni_positions positions) {
     case_end(&c);
 }
 
-/* Every kind as it is by default, and settings that real models choose otherwise. */
-enum { N_POSITIONS = 11 };
-static void list_positions(attni_positions list[N_POSITIONS]) {
-    static const char *const names[N_POSITIONS] = {"none",  "learned", "sinusoidal", "rope",
-                                                   "alibi", "t5",      "learned",    "sinusoidal",
-                                                   "rope",  "rope",    "t5"};
-    for (int i = 0; i < N_POSITIONS; i++) list[i] = case_positions(names[i]);
-    list[6].first_row = 2;
-    list[7].interleaved = false;
-    list[8].interleaved = true;
-    list[8].base = 500;
-    list[9].rotary = 2;
-    list[9].factor = 4;
-    list[10].buckets = list[10].max_distance = 4;
+static void check_encoder(attni_positions positions) { check_forward(false, positions); }
+static void check_decoder(attni_positions positions) { check_forward(true, positions); }
+
+/* Every kind as it is by default, then settings that real models choose otherwise. */
+static void check_any_positions(void (*check)(attni_positions)) {
+    static const char *const names[] = {"learned", "sinusoidal", "rope", "rope", "t5"};
+    enum { N_OTHERS = sizeof names / sizeof *names };
+    attni_positions others[N_OTHERS];
+    for (int i = 0; i < N_OTHERS; i++) others[i] = case_positions(names[i]);
+    others[0].first_row = 2;
+    others[1].interleaved = false;
+    others[2].interleaved = true;
+    others[2].base = 500;
+    others[3].rotary = 2;
+    others[3].factor = 4;
+    others[4].buckets = others[4].max_distance = 4;
+    for (int kind = 0; kind < attni_positions_count(); kind++) {
+        const char *name = attni_positions_name(kind);
+        check(case_positions(name));
+        CHECK_MSG(!check_has_failed(), "%s: is the formula of this kind above?", name);
+    }
+    for (int i = 0; i < N_OTHERS && !check_has_failed(); i++) check(others[i]);
 }
 
-TEST(an_encoder_computes_its_formula_with_any_positions) {
-    attni_positions list[N_POSITIONS];
-    list_positions(list);
-    for (int i = 0; i < N_POSITIONS && !check_has_failed(); i++) check_forward(false, list[i]);
-}
+TEST(an_encoder_computes_its_formula_with_any_positions) { check_any_positions(check_encoder); }
 
-TEST(a_decoder_computes_its_formula_with_any_positions) {
-    attni_positions list[N_POSITIONS];
-    list_positions(list);
-    for (int i = 0; i < N_POSITIONS && !check_has_failed(); i++) check_forward(true, list[i]);
-}
+TEST(a_decoder_computes_its_formula_with_any_positions) { check_any_positions(check_decoder); }
 
 static void check_taps(attni_positions positions) {
     const attni_model_config config = case_config_with(true, positions);
@@ -225,11 +226,7 @@ static void check_taps(attni_positions positions) {
     case_end(&c);
 }
 
-TEST(the_taps_give_the_weights_of_attention_with_any_positions) {
-    attni_positions list[N_POSITIONS];
-    list_positions(list);
-    for (int i = 0; i < N_POSITIONS && !check_has_failed(); i++) check_taps(list[i]);
-}
+TEST(the_taps_give_the_weights_of_attention_with_any_positions) { check_any_positions(check_taps); }
 
 /* ----------------------------------------------------------------------------------- gradients */
 

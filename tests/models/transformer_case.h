@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transformer_case.h - a transformer of odd sizes with a text and answers, for the tests of one
- * real: include after ATTNI_REAL_... is defined. */
+ * real type: include it after ATTNI_REAL_... is defined. */
 #ifndef TRANSFORMER_CASE_H
 #define TRANSFORMER_CASE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contexts.h - contexts as tests want them. */
+/* contexts.h - contexts for tests. */
 #ifndef CONTEXTS_H
 #define CONTEXTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard.c - see guard.h. Touches: its own mappings, and what handles SIGSEGV and SIGBUS, or the
- * access violations of Windows. */
+/* guard.c - see guard.h. Touches: its own mappings, and the handlers of SIGSEGV and SIGBUS, or of
+ * access violations on Windows. */
 #include "guard.h"
 
 #include <stdint.h>

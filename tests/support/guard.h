@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard.h - memory that tells on whoever leaves it: an inaccessible page lies directly before or
- * directly after the buffer (and another one at the other side of its page), and the rest of the
- * page holds a known byte. Where pages cannot be protected (wasm) the known bytes are all there
- * is. */
+/* guard.h - memory that detects accesses beyond its ends: an inaccessible page lies directly
+ * before or directly after the buffer (and another one at the other side of its page), and the
+ * rest of the page holds a known byte. Where pages cannot be protected (wasm), there are only
+ * the known bytes. */
 #ifndef GUARD_H
 #define GUARD_H
 

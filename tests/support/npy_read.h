@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npy_read.h - reads the .npy files of the conformance vectors: format 1.0, little-endian, C order,
- * dtypes f4 f8 f2 b1 i8, up to four dimensions. Everything else is refused. */
+ * dtypes f4 f8 f2 b1 i8, up to four dimensions. Everything else is rejected. */
 #ifndef NPY_READ_H
 #define NPY_READ_H
 

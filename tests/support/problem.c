@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* problem.c - see problem.h. Every feature draws from a stream of its own, so that switching one on
- * or off leaves the others as they are. Touches: its own buffers. */
+/* problem.c - see problem.h. Every feature draws from its own stream, so that switching one on or
+ * off leaves the others unchanged. Touches: its own buffers. */
 #include "problem.h"
 
 #include "check.h"

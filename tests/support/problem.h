@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* problem.h - random attention problems that a seed names: shapes, strides, dtypes, masks and
- * every other option of attn_args, all buffers between guard pages, padding in inputs filled
- * with NaN. A problem is a pure function of its spec on every machine; the logical values of q,
- * k and v do not depend on layout or features, so that two specs can be compared. */
+/* problem.h - random attention problems identified by a seed: shapes, strides, dtypes, masks and
+ * every other option of attn_args, all buffers between guard pages, padding in inputs filled with
+ * NaN. A problem is a pure function of its spec on every machine; the logical values of q, k and v
+ * do not depend on layout or features, so that two specs can be compared. */
 #ifndef PROBLEM_H
 #define PROBLEM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* problem_run.c - a problem in words, and its run: what the library may not touch is compared byte
- * by byte. See problem.h. */
+/* problem_run.c - describes a problem in words, and runs it: what the library must not touch is
+ * compared byte by byte. See problem.h. */
 #include "problem.h"
 
 #include "check.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* random.h - the random numbers of the tests: the same on every machine, named by seed and tag. */
+/* random.h - the random numbers of the tests: the same on every machine, identified by seed and
+ * tag. */
 #ifndef RANDOM_H
 #define RANDOM_H
 

@@ -12,6 +12,11 @@ typedef real_int vi __attribute__((vector_size(VBYTES)));
 #define MAX_VECS     3
 #define MAX_ROWS     6
 
+#define HAVE_V_ANY
+static inline bool v_any(vi mask) {
+    return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask) != 0;
+}
+
 #if defined(ATTNI_REAL_f32)
 static inline vr v_fma(vr a, vr b, vr c) {
     return (vr)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* neon.h - aarch64 Advanced SIMD: 32 registers of 16 bytes, fused multiply-add; 3 query vectors x 6
- * rows = 18 sums (with 24 gcc 12 spills). v_max returns the second operand when one is NaN, as on
+ * rows = 18 sums (with 24, gcc 12 spills). v_max returns the second operand if either is NaN, as on
  * x86. */
 #include <arm_neon.h>
 

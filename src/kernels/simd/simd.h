@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* simd.h - the vector vocabulary: one set of names for every ISA and both real types, on
- * GCC/Clang vector extensions. An ISA header adds what the extensions cannot say: the width,
- * v_fma, v_max, half-precision loads, register count. Only kernel sources include this.
- * Arithmetic is written with the operators + - * / and comparisons on vr. */
+/* simd.h - the vector operations: one set of names for every ISA and both real types, built on
+ * GCC/Clang vector extensions. An ISA header adds what the extensions cannot express: the width,
+ * v_fma, v_max, half-precision loads, register count. Only kernel sources include this. Arithmetic
+ * is written with the operators + - * / and comparisons on vr. */
 #ifndef ATTNI_SIMD_H
 #define ATTNI_SIMD_H
 
@@ -45,8 +45,8 @@ typedef int64_t real_int;
 #error "define one ATTNI_ISA_*"
 #endif
 
-/* A build that counts its bytes may leave out the narrow panels, for what is left works for all;
- * and with ATTNI_SMALL unrolling and backward too. */
+/* A size-optimised build may leave out the narrow panels, since the wide ones handle every case;
+ * with ATTNI_SMALL it also leaves out unrolling and attention itself, keeping only products. */
 #ifdef ATTNI_MIN_VECS
 #define MIN_VECS ATTNI_MIN_VECS
 #else
@@ -62,7 +62,7 @@ typedef int64_t real_int;
 #define UNROLL_4
 #elif defined(__clang__)
 #define UNROLL   _Pragma("clang loop unroll(full)")
-#define UNROLL_4 _Pragma("clang loop unroll(disable)") /* clang spills what gcc does not */
+#define UNROLL_4 _Pragma("clang loop unroll(disable)") /* clang spills where gcc does not */
 #else
 #define UNROLL   _Pragma("GCC unroll 32")
 #define UNROLL_4 _Pragma("GCC unroll 4")
@@ -82,11 +82,13 @@ INLINE vi v_set_int(real_int x) { return x - (vi){0}; }
 INLINE vr v_select(vi mask, vr a, vr b) { return (vr)(((vi)a & mask) | ((vi)b & ~mask)); }
 INLINE vr v_and(vi mask, vr a) { return (vr)((vi)a & mask); }
 INLINE vr v_abs(vr x) { return (vr)((vi)x & ~((vi)v_set(REAL(-0.0, -0.0)))); }
-INLINE int v_any(vi mask) {
+#ifndef HAVE_V_ANY
+INLINE bool v_any(vi mask) {
     real_int any = 0;
     UNROLL for (int i = 0; i < VL; i++) any |= mask[i];
     return any != 0;
 }
+#endif
 
 #ifndef HAVE_V_TRANSPOSE
 /* VL x VL transpose in log2(VL) rounds of zipping row i with row i + VL/2. */

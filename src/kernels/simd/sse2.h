@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sse2.h - the x86-64 baseline: 16 registers of 16 bytes, no fused multiply-add. The product
- * needs a register of its own, so two query vectors are the most that do not spill (3 x 4: 0.47
- * of peak, 2 x 6: 0.58). */
+/* sse2.h - the x86-64 baseline: 16 registers of 16 bytes, no fused multiply-add. The product needs
+ * a register of its own, so two query vectors are the maximum without spilling (3 x 4: 0.47 of
+ * peak, 2 x 6: 0.58). */
 #include <emmintrin.h>
 
 #define VBYTES 16

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wasm.h - WebAssembly SIMD128: no fused multiply-add, so its results are those of SSE2, bit for
- * bit. With relaxed SIMD (the page, where the browser has it) the machine's own, fused where it is
- * fast: the last bits are then the machine's too, so nothing may count on FUSED. */
+/* wasm.h - WebAssembly SIMD128: no fused multiply-add, so results are bit-identical to those of
+ * SSE2. With relaxed SIMD (in the page, where the browser has it) the multiply-add is the machine's
+ * own, fused where that is fast. The last bits then depend on the machine, so nothing may rely on
+ * FUSED. */
 #include <wasm_simd128.h>
 
 #define VBYTES 16
@@ -11,7 +12,7 @@ typedef real_int vi __attribute__((vector_size(VBYTES)));
 #define FUSED        false
 #define ACCUMULATORS 12
 #define MAX_VECS     2
-/* Four rows, not six: engines keep a register or two for themselves (docs/speed.md). */
+/* Four rows, not six: JavaScript engines keep a register or two for themselves (docs/speed.md). */
 #ifdef ATTNI_SMALL
 #define MAX_ROWS 1
 #else
