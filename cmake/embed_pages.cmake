@@ -1,4 +1,4 @@
-# Writes a C file that holds the pages of the book as bytes (cli/learn/learn_pages.h says its form).
+# Writes a C file that holds the pages of the book as bytes (cli/learn/learn_pages.h describes its form).
 # cmake -DFOLDER=docs/book -DPAGES=01-a,02-b -DOUT=learn_pages.c -P embed_pages.cmake
 string(REPLACE "," ";" pages "${PAGES}")
 set(line "0x[0-9a-f][0-9a-f],")

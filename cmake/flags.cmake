@@ -1,8 +1,8 @@
 # attn_flags: the flags of every target. The options of a target follow CMAKE_C_FLAGS, CMAKE_C_FLAGS_<CONFIG> and the
-# add_compile_options() of an embedding project, so that what stands here wins. Nothing here leaves the project.
+# add_compile_options() of an embedding project, so that these flags win. They do not leak out of the project.
 add_library(attn_flags INTERFACE)
 
-# attn_add_flags(target flag...): one SHELL: group, because CMake drops a flag that already stands further left on its own.
+# attn_add_flags(target flag...): one SHELL: group, because CMake drops a single flag that already occurs further left.
 function(attn_add_flags target)
     if(CMAKE_C_COMPILER_FRONTEND_VARIANT STREQUAL "MSVC") # clang-cl
         list(TRANSFORM ARGN PREPEND /clang:)
@@ -12,7 +12,7 @@ function(attn_add_flags target)
 endfunction()
 
 # The bits depend on these: IEEE arithmetic as written, fused multiply-adds only where the source says so.
-# src/core/base.h stops a build in which a part of -ffast-math is still on.
+# src/core/base.h stops a build in which any part of -ffast-math is still on.
 set(exact -fno-fast-math -fno-unsafe-math-optimizations -fno-associative-math -fno-reciprocal-math
           -fno-finite-math-only -fsigned-zeros -fno-math-errno -ffp-contract=off)
 if(CMAKE_C_COMPILER_ID MATCHES "Clang")
@@ -30,7 +30,8 @@ elseif(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     endif()
 endif()
 attn_add_flags(attn_flags ${exact})
-# For kernels and layers, after attn_flags: nobody reads the exception flags, and gcc vectorises a choice only then.
+# For kernels and layers, after attn_flags: nothing reads the exception flags, and only without them does gcc vectorise a
+# conditional.
 add_library(attn_vector_flags INTERFACE)
 attn_add_flags(attn_vector_flags -fno-trapping-math)
 attn_add_flags(attn_flags -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wno-psabi)
@@ -41,15 +42,15 @@ if(NOT CMAKE_SYSTEM_NAME STREQUAL "WASI" AND NOT CMAKE_C_COMPILER_FRONTEND_VARIA
     target_link_options(attn_flags INTERFACE "SHELL:-O3 -fno-fast-math -fno-unsafe-math-optimizations")
 endif()
 
-# An embedding project without a build type and without -O of its own would get kernels twenty times slower.
+# Without this, an embedding project with neither a build type nor an -O flag would get kernels that are twenty times slower.
 get_directory_property(inherited COMPILE_OPTIONS)
 if(NOT "${CMAKE_C_FLAGS};${inherited}" MATCHES "(^|[; ])[-/]O")
     target_compile_options(attn_flags INTERFACE $<$<STREQUAL:$<CONFIG>,>:-O3>)
     target_compile_definitions(attn_flags INTERFACE $<$<STREQUAL:$<CONFIG>,>:NDEBUG>)
 endif()
 
-if(MINGW) # the C99 printf of mingw-w64: %zu, %lld; its isnan() converts
-    target_compile_definitions(attn_flags INTERFACE __USE_MINGW_ANSI_STDIO=1)
+if(MINGW) # the C99 printf of mingw-w64: %zu, %lld; files above 2 GiB; its isnan() converts
+    target_compile_definitions(attn_flags INTERFACE __USE_MINGW_ANSI_STDIO=1 _FILE_OFFSET_BITS=64)
     attn_add_flags(attn_flags -Wno-float-conversion)
 endif()
 if(CMAKE_C_COMPILER_ID MATCHES Clang) # sizes are enumerators here, and tests divide by them
@@ -60,7 +61,7 @@ if(ATTN_WERROR)
 endif()
 if(ATTN_BUILD_WEB) # instructions that every browser with SIMD128 has; optimised as one program
     attn_add_flags(attn_flags -mbulk-memory -mnontrapping-fptoint -msign-ext -flto)
-    target_compile_definitions(attn_flags INTERFACE ATTNI_JOIN_GROUPS=0) # texts of the page fit one group of keys
+    target_compile_definitions(attn_flags INTERFACE ATTNI_JOIN_GROUPS=0) # the page's texts fit in one group of keys
     target_link_options(attn_flags INTERFACE -flto)
 endif()
 if(ATTN_SANITIZE)

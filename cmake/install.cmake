@@ -1,5 +1,5 @@
-# What `cmake --install` lays down: header, both libraries, the command, its manual page and page, and the
-# files by which others find them (attnConfig.cmake for find_package, attn.pc for pkg-config).
+# What `cmake --install` installs: the header, both libraries, the command, its manual page, the web page, shell
+# completions, and the files that other projects find them by (attnConfig.cmake for find_package, attn.pc for pkg-config).
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
@@ -19,6 +19,12 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(ATTN_BUILD_CLI)
     install(TARGETS attn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(FILES cli/attn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    if(TARGET attn_completions)
+        set(completion ${PROJECT_BINARY_DIR}/cli/completion)
+        install(FILES ${completion}.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME attn)
+        install(FILES ${completion}.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _attn)
+        install(FILES ${completion}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME attn.fish)
+    endif()
     # The page, if tools/build-explorer has built it; `attn explore` looks here, beside bin/.
     install(DIRECTORY web/dist/ DESTINATION ${CMAKE_INSTALL_DATADIR}/attn/explorer OPTIONAL)
 endif()
@@ -32,7 +38,7 @@ install(FILES ${PROJECT_BINARY_DIR}/attnConfig.cmake ${PROJECT_BINARY_DIR}/attnC
 install(EXPORT attnTargets NAMESPACE attn:: DESTINATION ${config_dir})
 
 # attn.pc names its prefix relative to itself, so that the installed tree can be moved. A prefix that
-# does not hold the library folder (an absolute CMAKE_INSTALL_LIBDIR) is written out.
+# does not contain the library directory (an absolute CMAKE_INSTALL_LIBDIR) is written out.
 if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
     set(ATTN_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
 else()
@@ -50,7 +56,7 @@ get_target_property(system_libraries attn_static INTERFACE_LINK_LIBRARIES)
 list(JOIN system_libraries " " system_libraries)
 set(ATTN_PC_LIBS "-lattn")
 set(ATTN_PC_LIBS_PRIVATE ${system_libraries})
-if(NOT TARGET attn_shared) # whoever links needs them
+if(NOT TARGET attn_shared) # needed by whoever links the library
     set(ATTN_PC_LIBS "-lattn ${system_libraries}")
     set(ATTN_PC_LIBS_PRIVATE "")
 endif()

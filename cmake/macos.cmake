@@ -1,4 +1,4 @@
-# Toolchain: macOS with the C compiler of zig, for the processor that macos-arm64.cmake or macos-x86_64.cmake names.
+# Toolchain: macOS with zig's C compiler, for the processor that macos-arm64.cmake or macos-x86_64.cmake names.
 # Everything compiles and links; nothing here can run it, so the tests are skipped.
 set(CMAKE_SYSTEM_NAME Darwin)
 set(CMAKE_C_COMPILER ${CMAKE_CURRENT_LIST_DIR}/../tools/zig-cc)

@@ -1,9 +1,12 @@
-# Toolchain: 64-bit Windows with Debian's mingw-w64; tests run under wine.
+# Toolchain: 64-bit Windows with Debian's mingw-w64; tests run under wine. tools/build-mingw-packages makes the packages
+# that the command needs.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR AMD64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
-set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32)
+get_filename_component(packages ${CMAKE_CURRENT_LIST_DIR}/../build/mingw-packages ABSOLUTE)
+set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32 ${packages})
+set(ENV{PKG_CONFIG_LIBDIR} ${packages}/lib/pkgconfig:/usr/x86_64-w64-mingw32/lib/pkgconfig)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

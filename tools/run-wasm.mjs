@@ -1,6 +1,6 @@
 // run-wasm.mjs - runs a WASI program in node: node run-wasm.mjs PROGRAM.wasm [ARGUMENT...]
 // CMake calls it as the emulator of the wasm preset. The program gets arguments, environment, the
-// current directory and absolute paths (test data); its exit status becomes ours, a trap becomes 134.
+// current directory and absolute paths (test data); its exit status is passed on, and a trap gives 134.
 import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 

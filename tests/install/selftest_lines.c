@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selftest_lines.c - prints what attn_selftest() says, errors and hashes among it, and whether this
- * process still has denormal numbers. Linked with libraries built in different ways, whose output
- * must be the same. */
+/* selftest_lines.c - prints the output of attn_selftest(), including errors and hashes, and whether
+ * this process still has denormal numbers. Linked with libraries built in different ways, whose
+ * output must be the same. */
 #include <attn/attn.h>
 
 #include <float.h>
