@@ -22,15 +22,18 @@ typedef struct lab_settings {
 } lab_settings;
 
 typedef enum lab_verdict { LAB_HOLDS, LAB_HOLDS_IF, LAB_WRONG, LAB_MEASURED } lab_verdict;
-/* "holds", "holds if", "wrong", "measured" */
+/* "holds", "holds if", "wrong", "measured": in tables and JSON */
 const char *lab_verdict_name(lab_verdict verdict);
+/* The same in the report: "holds with a condition" for LAB_HOLDS_IF, followed by the condition. */
+const char *lab_verdict_words(lab_verdict verdict);
 
 enum { LAB_TEXT = 600 };
 
 typedef struct lab_finding {
     lab_verdict verdict;
-    char headline[LAB_TEXT]; /* one sentence with measured numbers, plain text, for the summary */
-    char text[LAB_TEXT]; /* what to see in the figure: two or three sentences, as Pango markup */
+    char condition[LAB_TEXT]; /* LAB_HOLDS_IF: "if ...", plain text without a final stop */
+    char headline[LAB_TEXT];  /* one sentence with measured numbers, plain text */
+    char text[LAB_TEXT];      /* what the figure shows: two or three sentences, as Pango markup */
 } lab_finding;
 
 typedef struct lab_experiment {
@@ -39,6 +42,8 @@ typedef struct lab_experiment {
     const char *question; /* one sentence */
     const char *method;   /* sizes, draws, seed: enough to do it again; Pango markup */
     const char *command;  /* what prints or changes such numbers: "attn trace --example 001" */
+    const char *claims;   /* ids of the claims it answers, "C-3a,C-3b"; NULL: none */
+    int panels;           /* height of a tall drawing, in panels; 0: draw() needs a wide area */
     double seconds;       /* about how long on 2 cores: weights of the progress bar */
     bool timed;           /* measures time: its numbers differ from run to run */
     attn_status (*measure)(const lab_settings *settings, lab_data *data, attn_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* progress.h - how an experiment says how far it is. */
+/* progress.h - how an experiment reports its progress. */
 #ifndef LAB_PROGRESS_H
 #define LAB_PROGRESS_H
 

@@ -20,7 +20,9 @@
     X(e6)                                                                                          \
     X(e7)                                                                                          \
     X(e8)                                                                                          \
-    X(e9)
+    X(e9)                                                                                          \
+    X(e10)                                                                                         \
+    X(e11)
 
 #define X(name) extern const lab_experiment lab_##name;
 LAB_EXPERIMENTS(X)
@@ -33,4 +35,8 @@ const lab_experiment *const lab_experiments[] = {LAB_EXPERIMENTS(X) NULL};
 const char *lab_verdict_name(lab_verdict verdict) {
     static const char *const name[] = {"holds", "holds if", "wrong", "measured"};
     return name[verdict];
+}
+
+const char *lab_verdict_words(lab_verdict verdict) {
+    return verdict == LAB_HOLDS_IF ? "holds with a condition" : lab_verdict_name(verdict);
 }

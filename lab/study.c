@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* study.c - see study.h. To add a study: a row in lab_studies. */
+/* study.c - see study.h. To add a study, add a row to lab_studies. */
 #include "study.h"
 
 #include "core/hash.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* study.h - a question about training, answered by several kinds of runs of whois over the same
- * seeds. docs/studies.md holds the results. Tests: tests/lab/test_study.c */
+/* study.h - a question about training, answered by several kinds of whois runs with the same seeds.
+ * docs/studies.md has the results. Tests: tests/lab/test_study.c */
 #ifndef LAB_STUDY_H
 #define LAB_STUDY_H
 
@@ -20,9 +20,9 @@ typedef struct lab_study_kind {
 
 typedef struct lab_study {
     const char *name, *question;
-    int64_t steps;                         /* unless told otherwise */
-    lab_study_kind kinds[LAB_STUDY_KINDS]; /* ends before the first without a name */
-    bool compare_bits;                     /* the weights of the first two kinds, seed by seed */
+    int64_t steps;                         /* default */
+    lab_study_kind kinds[LAB_STUDY_KINDS]; /* ends before the first kind without a name */
+    bool compare_bits; /* whether the weights of the first two kinds are compared, seed by seed */
 } lab_study;
 
 enum { LAB_N_STUDIES = 4 };
@@ -31,27 +31,28 @@ extern const lab_study lab_studies[LAB_N_STUDIES];
 /* The study of that name, or NULL. */
 const lab_study *lab_study_named(const char *name);
 
-/* What one run ended with. Shares are 0 .. 1. */
+/* The results of one run. Shares are between 0 and 1. */
 typedef struct lab_study_outcome {
     double accuracy, selectivity, without_right, without_rival;
     double steps, solved_at; /* solved_at: INFINITY if never */
-    uint64_t fingerprint;    /* of the bits of the weights */
+    uint64_t fingerprint;    /* hash of the bits of the weights */
 } lab_study_outcome;
 
-/* One run of a kind. Sets options, goal and evaluation distance of `training`, whose options are
- * those of the study on entry, runs it and frees its trainer. Errors: as lab_training_run(). */
+/* Makes one run of a kind. Sets the options, goal and evaluation interval of `training`, whose
+ * options are those of the study on entry, runs it and frees its trainer. Errors: as
+ * lab_training_run(). */
 attn_status lab_study_run(const lab_study_kind *kind, uint64_t seed, lab_training *training,
                           lab_study_outcome *outcome, attn_error *err);
 
-/* Median, smallest and largest of one field of n outcomes, 1 <= n <= LAB_STUDY_SEEDS; the field is
- * a double at this offset. */
+/* The median, smallest and largest value of one field of n outcomes, 1 <= n <= LAB_STUDY_SEEDS; the
+ * field is a double at this offset. */
 typedef struct lab_spread {
     double median, least, most;
 } lab_spread;
 lab_spread lab_study_spread(const lab_study_outcome *outcomes, int64_t n, size_t field);
 
 int64_t lab_study_solved(const lab_study_outcome *outcomes, int64_t n);
-/* How many of the n seeds gave the same weights, to the bit, in a and in b. */
+/* How many of the n seeds gave bit-identical weights in a and in b. */
 int64_t lab_study_same_bits(const lab_study_outcome *a, const lab_study_outcome *b, int64_t n);
 
 #endif

@@ -12,7 +12,7 @@
 
 typedef struct feature_map {
     const lab_performer *performer; /* NULL: elu(x) + 1 */
-    int64_t d, size;                /* columns of x, of its features */
+    int64_t d, size;                /* columns of x and of its features */
 } feature_map;
 
 /* phi (size) of x (d) */

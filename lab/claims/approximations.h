@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* approximations.h - attention that is not exact, in the small and plain form in which claims about
- * it are tested. The engine never uses it. A head's q, k, v and sizes are read; scale, temperature
- * and mask are not. Tests: tests/lab/test_claims.c (golden values) */
+/* approximations.h - approximate attention in plain loops, for testing claims about it. The engine
+ * does not use it. Reads q, k, v and the sizes of a head; ignores scale, temperature and mask. Tests: tests/lab/test_claims.c (golden values) */
 #ifndef LAB_APPROXIMATIONS_H
 #define LAB_APPROXIMATIONS_H
 
@@ -22,7 +21,7 @@ typedef struct lab_performer {
 attn_status lab_performer_output(const lab_head *head, const lab_performer *performer, double *out,
                                  attn_error *err);
 
-/* Linear attention: features elu(x) + 1, in place of softmax. */
+/* Linear attention: features elu(x) + 1 instead of softmax. */
 attn_status lab_linear_output(const lab_head *head, double *out, attn_error *err);
 
 /* Linformer: softmax(q (E k)^T / sqrt(d)) (F v), e and f (rank, n_k); the softmax by the engine. */

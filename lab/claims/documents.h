@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* documents.h - the inputs that the documents give, and the engine asked about them: scores,
- * weights and outputs of one head, softmax of a row of scores, projections.
+/* documents.h - the inputs that the documents give, and their scores, softmax and projections,
+ * computed by the engine.
  * Tests: tests/lab/test_claims.c */
 #ifndef LAB_DOCUMENTS_H
 #define LAB_DOCUMENTS_H
 
 #include "steps/attend.h"
+#include "steps/steps.h"
 
 /* Document 001: two queries, three keys. */
 extern const lab_head lab_example_001;
@@ -20,15 +21,10 @@ extern const double lab_stated_q_004[8];                                   /* (4
 extern const double lab_stated_k_004[8], lab_stated_v_004[8];              /* (4, 2) wrong */
 extern const double lab_stated_scores_004[16], lab_stated_weights_004[16]; /* (4, 4) */
 
-typedef struct lab_matrix {
-    int64_t rows, columns;
-    const double *cell; /* (rows, columns) */
-} lab_matrix;
-
 /* product (a.rows, b.columns) = a b, by the linear layer. */
 attn_status lab_product(attn_ctx *ctx, lab_matrix a, lab_matrix b, double *product,
                         attn_error *err);
-/* The head of document 004 from X and the W; q, k, v (4, 2) are filled and borrowed. */
+/* The head of document 004, projected from X; it borrows q, k, v (4, 2) of the struct. */
 typedef struct lab_document_004 {
     double q[8], k[8], v[8];
     lab_head head;

@@ -44,7 +44,7 @@ static void put(void *to, attn_dtype dtype, size_t i, double value) {
         ((double *)to)[i] = value;
 }
 
-/* One array of the dtype for everything: q, k, the unit vectors, bias, weights. */
+/* One array of the dtype holds q, k, the unit vectors, the bias and the weights. */
 typedef struct typed_head {
     char *q, *k, *units, *bias, *weights;
 } typed_head;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drawn.h - a head of random numbers, and its weights by the forward pass in any precision. Called
- * by: the files beside it. Tests: tests/lab/test_claims.c */
+/* drawn.h - a random head, its weights by the forward pass in any precision, and its gradients.
+ * Called by: the files of this folder. Tests: tests/lab/test_claims.c */
 #ifndef LAB_DRAWN_H
 #define LAB_DRAWN_H
 
@@ -10,15 +10,15 @@ typedef struct lab_drawn {
     lab_head head;       /* set n_q, n_k, d_k, d_v before lab_drawn_create() */
     double *q, *k, *v;   /* N(0, 1), drawn in this order: (n_q, d_k), (n_k, d_k), (n_k, d_v) */
     double *dout;        /* (n_q, d_v) drawn last */
-    double *weights;     /* (n_q, n_k) room */
-    double *out, *other; /* (n_q, d_v) room */
+    double *weights;     /* (n_q, n_k) for the caller */
+    double *out, *other; /* (n_q, d_v) for the caller */
 } lab_drawn;
 
-/* Errors: MEMORY. lab_drawn_free() also after a failure. */
+/* Errors: MEMORY. Call lab_drawn_free() after a failure too. */
 attn_status lab_drawn_create(lab_drawn *drawn, uint32_t seed, attn_error *err);
 void lab_drawn_free(lab_drawn *drawn);
 
-/* weights (n_q, n_k) by attn_forward() in that dtype, f32 or f64, on the unit vectors as values;
+/* weights (n_q, n_k) by attn_forward() in that dtype, f32 or f64, with unit vectors as values;
  * bias (n_q, n_k) is added to the scores, NULL: nothing. */
 attn_status lab_forward_weights(attn_ctx *ctx, const lab_head *head, attn_dtype dtype,
                                 const double *bias, double *weights, attn_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gradients.c - claims about gradients of one head: what scaling does to dL/dQ, the softmax
+/* gradients.c - claims about gradients of one head: the effect of scaling on dL/dQ, the softmax
  * Jacobian, the formulas of the backward pass. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "documents.h"
@@ -28,12 +28,12 @@ static void judge_gradients(const lab_settings *settings, const lab_claim *claim
     lab_say(outcome->computed, "d_k = 512: |dQ| %.0f unscaled, %.1f scaled; median row %.2f, %.2f",
             total[0], total[1], row[0], row[1]);
     const bool total_falls = total[0] < total[1], row_falls = row[0] < row[1];
-    lab_conclude(claim, outcome,
-                 total_falls ? LAB_HOLDS
-                 : row_falls ? LAB_HOLDS_IF
-                             : LAB_WRONG,
-                 "holds if the typical row is meant; in total they are larger, for 1/sqrt(d_k) is "
-                 "missing");
+    lab_conclude(
+        claim, outcome,
+        total_falls ? LAB_HOLDS
+        : row_falls ? LAB_HOLDS_IF
+                    : LAB_WRONG,
+        "holds if the median row is meant; the total is larger without the factor 1/sqrt(d_k)");
 }
 
 /* ------------------------------------------------------------------------------------- formulas */
@@ -57,15 +57,15 @@ static attn_status jacobian(const lab_settings *settings, const lab_claim *claim
         for (int j = 0; j < N; j++)
             worst = fmax(worst, fabs((up[j] - down[j]) / (2 * step) - w[j] * ((j == k) - w[k])));
     }
-    lab_say(outcome->computed, "formula against central differences: %.1e", worst);
+    lab_say(outcome->computed, "formula against central differences: largest error %.1e", worst);
     lab_conclude(claim, outcome, worst < 1e-9 ? LAB_HOLDS : LAB_WRONG,
-                 "A_j (delta_jk - A_k); differences are good to about 1e-10");
+                 "central differences are accurate to about 1e-10");
     return ATTN_OK;
 }
 
 enum { ROWS = 5, KEYS = 7, D = 4 };
 
-/* dq (ROWS, D) and dk (KEYS, D) by the formulas of the document from dS. */
+/* dq (ROWS, D) and dk (KEYS, D) from dS by the document's formulas. */
 static void by_formula(const lab_drawn *drawn, const double *ds, double *dq, double *dk) {
     const double scale = 1 / sqrt(D);
     memset(dq, 0, ROWS * D * sizeof *dq);
@@ -87,7 +87,7 @@ static attn_status loss_of(attn_ctx *ctx, const lab_drawn *drawn, double *loss, 
     return ATTN_OK;
 }
 
-/* The worst difference of dq (ROWS, D) from central differences of the loss. */
+/* The largest error of dq (ROWS, D) against central differences of the loss. */
 static attn_status by_differences(attn_ctx *ctx, lab_drawn *drawn, const double *dq, double *worst,
                                   attn_error *err) {
     const double step = 1e-5;
@@ -128,16 +128,17 @@ static attn_status formulas(const lab_settings *settings, const lab_claim *claim
     if (status == ATTN_OK) status = compare(settings->ctx, &drawn, &found, err);
     lab_drawn_free(&drawn);
     if (status != ATTN_OK) return status;
-    lab_say(outcome->computed, "formulas against the engine %.1e, engine against differences %.1e",
-            found.formula, found.differences);
+    lab_say(outcome->computed,
+            "errors: formulas against engine %.1e, engine against differences %.1e", found.formula,
+            found.differences);
     const bool holds = found.formula < 1e-14 && found.differences < 1e-8;
     lab_conclude(claim, outcome, holds ? LAB_HOLDS : LAB_WRONG,
-                 "`attn gradcheck` compares every gradient of every feature and layer");
+                 "`attn gradcheck` checks every gradient of every feature and layer");
     return ATTN_OK;
 }
 
 static const lab_claim rows[] = {
-    {"C-3c", "000,001,002,003,004", "unscaled, so dL/dQ and dL/dK vanish", "they vanish", 2.5,
+    {"C-3c", "000,001,002,003,004", "dL/dQ and dL/dK without scaling", "they vanish", 2.5,
      LAB_FROM(LAB_HOLDS_IF, "E3", judge_gradients)},
     {"C-18", "001", "the softmax Jacobian", "dA_ij/ds_ik = A_ij (delta_jk - A_ik)",
      .test = jacobian, .data = LAB_RECORDED(LAB_HOLDS)},

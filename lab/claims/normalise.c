@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* normalise.c - claims about softmax itself: against other normalisers, its temperature, overflow,
- * and what it maximises. Tests: tests/lab/test_claims.c */
+/* normalise.c - claims about softmax itself: other normalisers, temperature, overflow, maximum
+ * entropy. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "documents.h"
 #include "outcome.h"
@@ -27,11 +27,11 @@ static attn_status others(const lab_settings *settings, const lab_claim *claim,
     }
     lab_expect(outcome, sum(by_max, 3), 0.75, 1e-15);
     lab_expect_all(outcome, by_sum, exact_l1, 3, 1e-15);
-    lab_say(outcome->computed, "s = [2, -1, 0.5]: max sums to %.2f; L1 ", sum(by_max, 3));
+    lab_say(outcome->computed, "s = [2, -1, 0.5]: by max, sum %.2f; by L1 ", sum(by_max, 3));
     lab_say_list(outcome->computed, "%.3f", by_sum, 3, 0);
     lab_conclude(claim, outcome,
                  fabs(sum(by_max, 3) - 1) > 0.01 && by_sum[1] < 0 ? LAB_HOLDS : LAB_WRONG,
-                 "softmax of the same is positive and sums to 1");
+                 "the softmax of the same scores is positive and sums to 1");
     return ATTN_OK;
 }
 
@@ -64,7 +64,7 @@ static attn_status limits(const lab_settings *settings, const lab_claim *claim,
                  : one_hot        ? LAB_HOLDS
                  : one[0] > 0.999 ? LAB_HOLDS_IF
                                   : LAB_WRONG,
-                 "holds if there is no tie: the two equal scores of query 0 share");
+                 "holds if there is no tie: the two equal scores of query 0 share the weight");
     return ATTN_OK;
 }
 
@@ -86,7 +86,7 @@ static attn_status softening(const lab_settings *settings, const lab_claim *clai
     lab_say_list(outcome->computed, "%.3f", entropy, N, 0);
     lab_say(outcome->computed, " for tau 0.001 .. 1000");
     lab_conclude(claim, outcome, rising ? LAB_HOLDS : LAB_WRONG,
-                 "rises at every step, from ln 2 (a tie) to ln 3");
+                 "the entropy rises at every step, from ln 2 (a tie) to ln 3");
     return ATTN_OK;
 }
 
@@ -100,11 +100,11 @@ static attn_status overflow(const lab_settings *settings, const lab_claim *claim
     lab_expect_all(outcome, w, exact, 3, 1e-13);
     lab_require(outcome, isfinite(expf(88.7f)) && isinf(expf(88.8f)), "f32 ends at 88.7");
     lab_require(outcome, isfinite(exp(709.7)) && isinf(exp(709.8)), "f64 ends at 709.8");
-    lab_say(outcome->computed, "softmax [1000, 999, 0]: %s without the shift; ",
-            isnan(naive) ? "NaN" : "a number");
+    lab_say(outcome->computed, "softmax of [1000, 999, 0]: naive %s; shifted ",
+            isnan(naive) ? "NaN" : "finite");
     lab_say_list(outcome->computed, "%.6f", w, 3, 0);
     lab_conclude(claim, outcome, isnan(naive) && isfinite(w[0]) ? LAB_HOLDS : LAB_WRONG,
-                 "exp overflows at 88.7 in f32, at 709.8 in f64");
+                 "exp overflows above 88.7 in f32 and above 709.8 in f64");
     return ATTN_OK;
 }
 
@@ -132,22 +132,22 @@ static attn_status maximum_entropy(const lab_settings *settings, const lab_claim
     }
     const double at_softmax = free_energy(w, s, N);
     lab_expect(outcome, at_softmax, log(powers), 1e-13);
-    lab_say(outcome->computed, "H + E[s]: %.6f at softmax = log-sum-exp; best of %d others %.6f",
+    lab_say(outcome->computed, "H + E[s]: softmax %.6f = log-sum-exp; best of %d others %.6f",
             at_softmax, POINTS, best);
     lab_conclude(claim, outcome, best < at_softmax ? LAB_HOLDS : LAB_WRONG,
-                 "softmax is the distribution of largest H + E[s]");
+                 "no other distribution has a larger H + E[s]");
     return ATTN_OK;
 }
 
 static const lab_claim rows[] = {
-    {"C-20", "001", "other normalisers", "max breaks the sum; L1 gives negatives", .test = others,
-     .data = LAB_RECORDED(LAB_HOLDS)},
+    {"C-20", "001", "other normalisers", "max breaks the sum; L1 gives negative weights",
+     .test = others, .data = LAB_RECORDED(LAB_HOLDS)},
     {"C-21", "001", "limits of the temperature", "tau -> 0: one-hot; tau -> inf: uniform",
      .test = limits, .data = LAB_RECORDED(LAB_HOLDS_IF)},
-    {"C-22", "002", "the temperature", "higher is softer", .test = softening,
+    {"C-22", "002", "temperature", "higher is softer", .test = softening,
      .data = LAB_RECORDED(LAB_HOLDS)},
-    {"C-28", "001", "overflow", "exp(1000) overflows; log-sum-exp does not", .test = overflow,
-     .data = LAB_RECORDED(LAB_HOLDS)},
+    {"C-28", "001", "overflow of softmax", "exp(1000) overflows; log-sum-exp does not",
+     .test = overflow, .data = LAB_RECORDED(LAB_HOLDS)},
     {"C-40", "001", "softmax as maximum entropy", "it maximises entropy at a given mean score",
      0.02, .test = maximum_entropy, .data = LAB_RECORDED(LAB_HOLDS)},
 };

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --------------------------------------------------------------------------- numbers in words */
+/* -------------------------------------------------------------------------- numbers in a text */
 
-/* 10^ the place of the last digit of the number written at text .. end. */
+/* The unit of the last digit of the number written from text to end. */
 static double last_place(const char *text, const char *end, bool about) {
     int place = 0;
     const char *p = text;
@@ -30,7 +30,7 @@ static double suffix(char letter) {
     return letter == 'K' ? 1e3 : letter == 'M' ? 1e6 : letter == 'G' ? 1e9 : 1;
 }
 
-/* One number at text; returns where it ends. */
+/* Reads one number at text; returns where it ends. */
 static const char *read_number(const char *text, bool about, lab_said *stated) {
     char *end;
     stated->value = strtod(text, &end);
@@ -77,7 +77,7 @@ lab_verdict lab_said_verdict(lab_said said, double value) {
 
 /* ----------------------------------------------------------------------------------- the test */
 
-/* The worst verdict of n numbers; *right gets how many hold. */
+/* The worst verdict of n numbers; *right: how many hold. */
 static lab_verdict compare(const lab_said *stated, const double *value, size_t n, size_t *right) {
     lab_verdict worst = LAB_HOLDS;
     *right = 0;
@@ -97,7 +97,7 @@ static double largest_difference(const lab_said *stated, const double *value, si
 
 static double accuracy(double tolerance) { return tolerance > 0 ? tolerance : 1e-13; }
 
-/* Whether the stated row follows from an earlier row of the document, itself wrong. */
+/* Whether the stated row is correct arithmetic on what the document states further up. */
 static attn_status trace_back(attn_ctx *ctx, const lab_numbers *row, const lab_said *stated,
                               lab_outcome *outcome, char *words, attn_error *err) {
     const lab_alternate *way = &row->alternate;
@@ -107,10 +107,14 @@ static attn_status trace_back(attn_ctx *ctx, const lab_numbers *row, const lab_s
     ATTN_TRY(way->compute(ctx, row->row, value, err));
     lab_expect_all(outcome, value, way->exact, row->n, accuracy(way->tolerance));
     const lab_verdict verdict = compare(stated, value, row->n, &right);
-    lab_say(words, "; %s %s", verdict == LAB_HOLDS ? "follows from" : "from", way->from);
-    if (verdict == LAB_HOLDS) return ATTN_OK;
-    lab_say(words, ": ");
+    if (verdict == LAB_HOLDS && way->ids) {
+        outcome->follows_from = way->ids;
+        lab_say(words, "; a consequence of %s: follows from %s", way->ids, way->from);
+        return ATTN_OK;
+    }
+    lab_say(words, "; %s give ", way->from);
     lab_say_list(words, "%.5g", value, row->n, row->columns);
+    if (way->ids) lab_say(words, ", so it is wrong even given %s", way->ids);
     return ATTN_OK;
 }
 
@@ -131,22 +135,22 @@ attn_status lab_numbers_test(const lab_settings *settings, const lab_claim *clai
     lab_expect_all(outcome, value, row->exact, row->n, accuracy(row->tolerance));
     lab_say_list(outcome->computed, row->format ? row->format : "%.6f", value, row->n,
                  row->columns);
-    const size_t n = lab_said_numbers(claim->stated, stated, LAB_MAX_NUMBERS);
-    if (n == 0) {
+    if (!claim->stated) {
         conclude(claim, row, outcome, LAB_MEASURED, "");
         return ATTN_OK;
     }
+    const size_t n = lab_said_numbers(claim->stated, stated, LAB_MAX_NUMBERS);
     if (n != row->n)
         return attni_fail(err, ATTN_E_VALUE, "%s: %zu numbers stated, expected %zu", claim->id, n,
                           row->n);
     const lab_verdict verdict = compare(stated, value, n, &right);
     if (verdict == LAB_HOLDS)
-        lab_say(words, "right as rounded");
+        lab_say(words, "correct as rounded");
     else if (verdict == LAB_HOLDS_IF)
-        lab_say(words, "holds if the digits are cut, not rounded");
+        lab_say(words, "holds if the digits are truncated, not rounded");
     else
         lab_say(words, "off by up to %.2g", largest_difference(stated, value, n));
-    if (verdict == LAB_WRONG && right) lab_say(words, "; %zu of %zu right", right, n);
+    if (verdict == LAB_WRONG && right) lab_say(words, "; %zu of %zu correct", right, n);
     if (verdict == LAB_WRONG) ATTN_TRY(trace_back(settings->ctx, row, stated, outcome, words, err));
     conclude(claim, row, outcome, verdict, words);
     return ATTN_OK;

@@ -34,14 +34,14 @@ attn_status lab_claim_test(const lab_settings *settings, const lab_claim *claim,
 }
 
 static bool near(double value, double exact, double tolerance) {
-    return value == exact || fabs(value - exact) <= tolerance; /* NaN is near nothing */
+    return value == exact || fabs(value - exact) <= tolerance; /* false for NaN */
 }
 
 bool lab_expect(lab_outcome *outcome, double value, double exact, double tolerance) {
     if (near(value, exact, tolerance)) return true;
     if (outcome->agrees)
-        snprintf(outcome->why, LAB_TEXT, "ours is %.12g, on record %.12g: a bug of ours", value,
-                 exact);
+        snprintf(outcome->why, LAB_TEXT, "we compute %.12g, the record has %.12g: a bug of ours",
+                 value, exact);
     outcome->agrees = false;
     return false;
 }
@@ -54,7 +54,7 @@ void lab_expect_all(lab_outcome *outcome, const double *value, const double *exa
 
 void lab_require(lab_outcome *outcome, bool holds, const char *what) {
     if (holds || !outcome->agrees) return;
-    snprintf(outcome->why, LAB_TEXT, "not so here: %s: a bug of ours", what);
+    snprintf(outcome->why, LAB_TEXT, "does not hold here: %s: a bug of ours", what);
     outcome->agrees = false;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* saturation.c - claims about what scores do to softmax: near-binary weights, small Jacobians, the
- * three scales. Tests: tests/lab/test_claims.c */
+/* saturation.c - claims about the effect of large scores on softmax: near-binary weights, small
+ * Jacobians, flips, the three scales. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "documents.h"
 #include "drawn.h"
@@ -25,7 +25,7 @@ static void judge_binary(const lab_settings *settings, const lab_claim *claim, c
     lab_say(outcome->computed, "d_k = 512, mean largest weight: %.3f unscaled, %.3f scaled", sharp,
             soft);
     lab_conclude(claim, outcome, sharp > 0.9 && soft < 0.5 ? LAB_HOLDS : LAB_WRONG,
-                 "as a trend: %.0f %% of rows have a weight above 0.99 (n = 16, 50 trials)",
+                 "as a trend: %.0f %% of the rows have a weight above 0.99 (n = 16, 50 trials)",
                  100 * saturated);
 }
 
@@ -42,11 +42,11 @@ static void judge_jacobian(const lab_settings *settings, const lab_claim *claim,
         lab_expect_all(outcome, median, exact_median, 2, 1e-9);
     }
     lab_say(outcome->computed,
-            "d_k = 512, Jacobian: mean %.3f against %.3f, median %.4f against %.3f", mean[0],
+            "d_k = 512, norm of the Jacobian: mean %.3f (scaled %.3f), median %.4f (%.3f)", mean[0],
             mean[1], median[0], median[1]);
     const bool holds = median[0] < 0.05 * median[1] && mean[0] < 0.5 * mean[1];
     lab_conclude(claim, outcome, holds ? LAB_HOLDS : LAB_WRONG,
-                 "for the softmax Jacobian, above all of the typical row; C-3c for dL/dQ");
+                 "for the softmax Jacobian, most of all in the median row; for dL/dQ see C-3c");
 }
 
 static attn_status by_d_k(const lab_settings *settings, const lab_claim *claim,
@@ -69,7 +69,7 @@ static attn_status by_d_k(const lab_settings *settings, const lab_claim *claim,
     lab_say(outcome->computed, "weights %.4f .. %.4f, entropy %.5f of %.5f", low, high, entropy,
             log(N));
     lab_conclude(claim, outcome, low < 1e-30 ? LAB_HOLDS : LAB_WRONG,
-                 "nothing underflows: they tend to uniform, %.4f (n = 16, d_k = 512)",
+                 "nothing underflows: the weights tend to uniform, %.4f (n = 16, d_k = 512)",
                  1 / (double)N);
     return ATTN_OK;
 }
@@ -90,7 +90,7 @@ static attn_status spread(const lab_settings *settings, const lab_claim *claim,
                  spread_is_enough  ? LAB_HOLDS
                  : w_gap[0] > 0.99 ? LAB_HOLDS_IF
                                    : LAB_WRONG,
-                 "holds if the gap between the two largest is meant, not max - min");
+                 "holds if the gap between the two largest scores is meant, not max - min");
     return ATTN_OK;
 }
 
@@ -104,20 +104,37 @@ static attn_status balance(const lab_settings *settings, const lab_claim *claim,
     lab_expect(outcome, whole[2], 0.6652409557748219, 1e-13);
     lab_say(outcome->computed, "largest weight %.5f by sqrt(d_k), %.3f by d_k", root[2], whole[2]);
     lab_conclude(claim, outcome, root[2] < 0.9 ? LAB_HOLDS : LAB_WRONG,
-                 "its scores 0, 64, 128 grow as d_k, not as sqrt(d_k): not what scaling is for");
+                 "its own numbers favour d_k: scores of 0, 64, 128 grow as d_k, not as sqrt(d_k)");
     return ATTN_OK;
 }
 
+static void judge_flips(const lab_settings *settings, const lab_claim *claim, const lab_data *data,
+                        lab_outcome *outcome) {
+    const double flips = lab_measured(data, "by_d_k", 512, "flipped_percent"),
+                 unscaled = lab_measured(data, "by_d_k", 512, "flipped_unscaled"),
+                 scaled = lab_measured(data, "by_d_k", 512, "flipped_scaled");
+    (void)settings;
+    lab_say(outcome->computed,
+            "keys changed by 10 %%: %.0f %% of rows flip, moving %.0f %% of the weight", flips,
+            100 * unscaled);
+    lab_conclude(claim, outcome, flips > 1 && unscaled > 0.5 ? LAB_HOLDS : LAB_WRONG,
+                 "unscaled, d_k = 512; with scaling the same rows flip but move only %.0f %% (E10)",
+                 100 * scaled);
+}
+
 static const lab_claim rows[] = {
-    {"C-3a", "000,001,002,003,004", "unscaled scores at large d_k", "near-binary weights", 0.2,
-     LAB_FROM(LAB_HOLDS, "F4", judge_binary)},
-    {"C-3b", "000,001,002,003,004", "gradients through softmax, unscaled", "they vanish", 0.2,
+    {"C-3a", "000,001,002,003,004", "unscaled scores at large d_k", "they give near-binary weights",
+     0.2, LAB_FROM(LAB_HOLDS, "F4", judge_binary)},
+    {"C-3b", "000,001,002,003,004", "gradients through softmax without scaling", "they vanish", 0.2,
      LAB_FROM(LAB_HOLDS, "F4", judge_jacobian)},
     {"C-15", "001", "dividing scores by d_k", "\"causes underflow in softmax\"", .test = by_d_k,
      .data = LAB_RECORDED(LAB_WRONG)},
     {"C-17", "003", "a spread of 10 or more between scores", "the largest weight is about 1",
      .test = spread, .data = LAB_RECORDED(LAB_HOLDS_IF)},
-    {"C-48", "003", "sqrt(d_k) in example 3", "\"the best balance\"", .test = balance,
-     .data = LAB_RECORDED(LAB_WRONG)},
+    {"C-48", "003", "example 3: dividing by sqrt(d_k)", "\"the best balance\"", .test = balance,
+     .data = LAB_RECORDED(LAB_WRONG), .also = "003-14"},
+    {"C-51", "003", "saturated weights and small changes of the keys",
+     "they can flip which position gets the attention", 0.3,
+     LAB_FROM(LAB_HOLDS, "E10", judge_flips)},
 };
 const lab_claim_list lab_saturation = LAB_ROWS(rows);

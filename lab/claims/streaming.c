@@ -1,32 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* streaming.c - claims about computing attention in pieces: tiles, a cache of keys and values, and
- * how the time grows. Tests: tests/lab/test_claims.c */
+ * the growth of time. Tests: tests/lab/test_claims.c */
 #include "core/base.h"
 #include "drawn.h"
 #include "outcome.h"
 #include "steps/stream.h"
 #include "support/dense.h"
 #include "support/meter.h"
+#include "support/system.h"
 #include "worked.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
-/* Seconds that this thread has run: contexts of one thread work on it, and what else runs on the
- * machine is not counted. */
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+/* CPU seconds of this thread, which does the work of contexts of one thread; other processes do not
+ * count. */
+static double now(void) { return system_thread_clock(); }
 
 /* ------------------------------------------------------------------------------- f32 problems */
 
 typedef struct problem {
     int64_t n, d;
     float *q, *k, *v, *out; /* (n, d) each */
-    float *weights;         /* (n, n), for the dense way only */
+    float *weights;         /* (n, n), for the dense implementation only */
 } problem;
 
 static attn_status problem_create(problem *p, bool dense, uint32_t seed, attn_error *err) {
@@ -64,7 +60,7 @@ static attn_status dense(attn_ctx *ctx, const problem *p, attn_error *err) {
     return lab_dense_forward(ctx, &way, err);
 }
 
-/* The best of several runs, in seconds. */
+/* The shortest of several runs, in seconds. */
 static attn_status best_time(attn_ctx *ctx, const problem *p,
                              attn_status (*way)(attn_ctx *, const problem *, attn_error *),
                              double *seconds, attn_error *err) {
@@ -80,7 +76,7 @@ static attn_status best_time(attn_ctx *ctx, const problem *p,
 
 /* --------------------------------------------------------------------------------------- tiles */
 
-/* Tiled output against weights times values, in double. */
+/* The largest error of the tiled output against weights times values, in f64. */
 static attn_status tiled_error(const lab_settings *settings, double *worst, attn_error *err) {
     enum { N = 300, D = 16 };
     lab_drawn drawn = {.head = {.n_q = N, .n_k = N, .d_k = D, .d_v = D}};
@@ -138,10 +134,10 @@ static attn_status tiles(const lab_settings *settings, const lab_claim *claim, l
     ATTN_TRY(tiled_error(settings, &worst, err));
     ATTN_TRY(measure_ways(settings, &found, err));
     lab_say(outcome->computed,
-            "differs by %.1e in f64; at n = 2048 x%.1f speed, 1/%.0f of the memory", worst,
+            "error %.1e in f64; at n = 2048 %.1f times as fast, 1/%.0f of the memory", worst,
             found.speed, found.memory);
     lab_conclude(claim, outcome, worst < 1e-14 ? LAB_HOLDS : LAB_WRONG,
-                 "exact to rounding; speed and memory against a plain n x n way, one thread, f32");
+                 "exact to rounding; compared with a plain n x n implementation, one thread, f32");
     return ATTN_OK;
 }
 
@@ -150,7 +146,7 @@ static attn_status tiles(const lab_settings *settings, const lab_claim *claim, l
 static attn_status decode(attn_ctx *ctx, lab_drawn *drawn, double *worst, attn_error *err) {
     const int64_t n = drawn->head.n_q, d = drawn->head.d_v;
     ATTN_TRY(lab_head_output(ctx, &drawn->head, drawn->out, err));
-    for (int64_t t = 0; t < n; t++) { /* one new query; keys and values of 0 .. t are there */
+    for (int64_t t = 0; t < n; t++) { /* one new query; keys and values 0 .. t are cached */
         lab_head step = drawn->head;
         step.n_q = 1;
         step.n_k = t + 1;
@@ -169,10 +165,10 @@ static attn_status cache(const lab_settings *settings, const lab_claim *claim, l
     if (status == ATTN_OK) status = decode(settings->ctx, &drawn, &worst, err);
     lab_drawn_free(&drawn);
     if (status != ATTN_OK) return status;
-    lab_say(outcome->computed, "200 steps one by one against one causal pass: differ by %.2g",
+    lab_say(outcome->computed, "200 single steps against one causal pass: largest difference %.2g",
             worst);
     lab_conclude(claim, outcome, worst < 1e-14 ? LAB_HOLDS : LAB_WRONG,
-                 "keys and values do not depend on later tokens, so they can be kept");
+                 "keys and values do not depend on later tokens, so they can be reused");
     return ATTN_OK;
 }
 
@@ -205,23 +201,24 @@ static attn_status time_growth(const lab_settings *settings, const lab_claim *cl
                                lab_outcome *outcome, attn_error *err) {
     double slope[SIZES - 1], overall;
     ATTN_TRY(slopes(settings, slope, &overall, err));
-    lab_say(outcome->computed, "log2 slopes %.2f, %.2f, %.2f for n = 512 .. 4096", slope[0],
+    lab_say(outcome->computed, "slopes of log2 time %.2f, %.2f, %.2f for n = 512 .. 4096", slope[0],
             slope[1], slope[2]);
     if (overall > 1.6 && overall < 2.4) {
-        lab_conclude(claim, outcome, LAB_HOLDS, "%.2f in the mean; one thread, f32, d = 64",
+        lab_conclude(claim, outcome, LAB_HOLDS, "mean slope %.2f; one thread, f32, d = 64",
                      overall);
-    } else { /* a clock is no computation: a disturbed one is not a disagreement */
+    } else { /* a disturbed clock is not a wrong computation */
         outcome->verdict = LAB_MEASURED;
-        lab_say(outcome->why, "%.2f in the mean: something else was running; try again", overall);
+        lab_say(outcome->why, "mean slope %.2f: the machine was busy; run it again", overall);
     }
     return ATTN_OK;
 }
 
 static const lab_claim rows[] = {
     {"C-29", "001", "tiled attention (FlashAttention)", "exact; 2x speed, 3x memory", 0.6, tiles,
-     LAB_RECORDED(LAB_HOLDS)},
+     .data = LAB_RECORDED(LAB_HOLDS)},
     {"C-30", "000", "a cache of keys and values", "gives the same result", 0.01, cache,
-     LAB_RECORDED(LAB_HOLDS)},
-    {"C-49", "001", "time", "O(n^2)", 0.5, time_growth, LAB_RECORDED(LAB_HOLDS)},
+     .data = LAB_RECORDED(LAB_HOLDS)},
+    {"C-49", "001", "growth of time with n", "O(n^2)", 0.5, time_growth,
+     .data = LAB_RECORDED(LAB_HOLDS)},
 };
 const lab_claim_list lab_streaming = LAB_ROWS(rows);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* views.c - claims about ways to look at attention: self-similarity, Markov chain, rank, positions,
- * and where "apple" looks. Tests: tests/lab/test_claims.c */
+/* views.c - claims about interpretations of attention: self-similarity, Markov chain, rank,
+ * positions, and what "apple" attends to. Tests: tests/lab/test_claims.c */
 #define ATTNI_REAL_f64
 #include "core/base.h"
 #include "documents.h"
@@ -18,7 +18,7 @@
 
 enum { TOKENS = 16, MOST_WIDTH = 64 };
 
-/* How many rows of x (n, d) have their largest product with themselves. */
+/* Counts the rows of x (n, d) whose largest dot product is with themselves. */
 static attn_status own_largest(attn_ctx *ctx, const double *x, int64_t n, int64_t d, int64_t *count,
                                attn_error *err) {
     double s[TOKENS * TOKENS];
@@ -64,12 +64,13 @@ static attn_status self_similarity(const lab_settings *settings, const lab_claim
     lab_require(outcome, unit == 1, "equal norms: always the own product");
     lab_expect(outcome, (double)of_002, 3, 0);
     lab_expect(outcome, (double)of_003, 1, 0);
-    lab_say(outcome->computed,
-            "%.0f %%, %.0f %%, %.0f %% of rows at d = 2, 8, 64; X of 004: %d of 4, of 002: %d of 3",
-            100 * share[0], 100 * share[1], 100 * share[2], (int)of_004, (int)of_002);
+    lab_say(
+        outcome->computed,
+        "%.0f %%, %.0f %%, %.0f %% of the rows for d = 2, 8, 64; 004's X: %d of 4, 002's: %d of 3",
+        100 * share[0], 100 * share[1], 100 * share[2], (int)of_004, (int)of_002);
     const bool always = share[0] == 1 && share[1] == 1 && of_004 == 4;
     lab_conclude(claim, outcome, always ? LAB_HOLDS : LAB_WRONG,
-                 "true of equal norms or many dimensions; in 004, I.love is larger than I.I");
+                 "true for equal norms or many dimensions; in 004, I.love is larger than I.I");
     return ATTN_OK;
 }
 
@@ -90,8 +91,8 @@ static attn_status apple(const lab_settings *settings, const lab_claim *claim, l
     lab_say(outcome->computed, "%.6f, rank %d of 4 (stated table %.3f, rank %d)", row[PHONES], rank,
             stated[PHONES], stated_rank);
     lab_conclude(claim, outcome, rank == 1 ? LAB_HOLDS : LAB_WRONG,
-                 "on its own data it looks there %s than the uniform 0.25",
-                 row[PHONES] < 0.25 ? "less" : "hardly more");
+                 "with its own data the weight is %s than the uniform 0.25",
+                 row[PHONES] < 0.25 ? "less" : "hardly larger");
     return ATTN_OK;
 }
 
@@ -99,7 +100,7 @@ static attn_status apple(const lab_settings *settings, const lab_claim *claim, l
 
 enum { STATES = 6 };
 
-/* a^power, all (n, n) of at most STATES. */
+/* result = a^power; both (n, n) with n <= STATES. */
 static void power_of(int64_t n, const double *a, int power, double *result) {
     double next[STATES * STATES];
     memcpy(result, a, (size_t)(n * n) * sizeof *a);
@@ -109,7 +110,7 @@ static void power_of(int64_t n, const double *a, int power, double *result) {
     }
 }
 
-/* The weights of golden's rand_square: Q (4, 3), K (4, 3) of seed 42; two and three hops. */
+/* Two and three hops of the case rand_square in golden.json: Q (4, 3), K (4, 3) with seed 42. */
 static attn_status check_golden_hops(attn_ctx *ctx, lab_outcome *outcome, attn_error *err) {
     static const double two[] = {0.3689862871421376, 0.17296441393669906, 0.14272728503481688,
                                  0.31532201388634645},
@@ -130,7 +131,7 @@ static attn_status check_golden_hops(attn_ctx *ctx, lab_outcome *outcome, attn_e
 }
 
 typedef struct chain {
-    double sum_error, spread[3], second; /* of 1, 5, 20 hops */
+    double sum_error, spread[3], second; /* spread after 1, 5 and 20 hops */
 } chain;
 
 static attn_status walk(const lab_settings *settings, lab_drawn *drawn, chain *found,
@@ -156,12 +157,13 @@ static attn_status markov(const lab_settings *settings, const lab_claim *claim,
     lab_drawn_free(&drawn);
     if (status != ATTN_OK) return status;
     lab_say(outcome->computed,
-            "rows of A^k sum to 1 within %.0e; row spread %.2f, %.1e, %.0e at k = 1, 5, 20",
+            "row sums of A^k: error %.0e; spread of rows %.2f, %.1e, %.0e for k = 1, 5, 20",
             found.sum_error, found.spread[0], found.spread[1], found.spread[2]);
     const bool holds = found.sum_error < 1e-14 && found.spread[2] < found.spread[0];
-    lab_conclude(claim, outcome, holds ? LAB_HOLDS : LAB_WRONG,
-                 "of a square A (001's own is 2 x 3); spread falls by the 2nd eigenvalue, %.2f",
-                 found.second);
+    lab_conclude(
+        claim, outcome, holds ? LAB_HOLDS : LAB_WRONG,
+        "for a square A (001's own is 2 x 3); the spread falls with the 2nd eigenvalue, %.2f",
+        found.second);
     return ATTN_OK;
 }
 
@@ -178,13 +180,14 @@ static void judge_rank(const lab_settings *settings, const lab_claim *claim, con
     lab_expect(outcome, scores, 64, 0);
     lab_expect(outcome, weights, 256, 0);
     lab_say(outcome->computed, "n = 256, d_k = 64: rank %.0f of Q K^T, %.0f of A", scores, weights);
-    lab_conclude(claim, outcome,
-                 weights == 64  ? LAB_HOLDS
-                 : scores == 64 ? LAB_HOLDS_IF
-                                : LAB_WRONG,
-                 "holds if the scores are meant; A needs %.0f values for 90 %% of its energy, %.0f "
-                 "for 99 %%",
-                 for_90, for_99);
+    lab_conclude(
+        claim, outcome,
+        weights == 64  ? LAB_HOLDS
+        : scores == 64 ? LAB_HOLDS_IF
+                       : LAB_WRONG,
+        "holds if the scores are meant; A needs %.0f singular values for 90 %% of its energy, "
+        "%.0f for 99 %%",
+        for_90, for_99);
 }
 
 static attn_status positions(const lab_settings *settings, const lab_claim *claim,
@@ -205,22 +208,22 @@ static attn_status positions(const lab_settings *settings, const lab_claim *clai
             if (offset == 0) norm_error = fmax(norm_error, fabs(dot - (double)D / 2));
         }
     }
-    lab_say(outcome->computed, "products differ by %.0e at equal distance; |PE|^2 = d/2 to %.0e",
+    lab_say(outcome->computed, "products at equal distance differ by %.0e; |PE|^2 = d/2 to %.0e",
             worst, norm_error);
     lab_conclude(claim, outcome, worst < 1e-13 && norm_error < 1e-13 ? LAB_HOLDS : LAB_WRONG,
-                 "cos(a - b) in every pair of columns: only the distance counts");
+                 "each pair of columns gives cos(a - b): only the distance matters");
     return ATTN_OK;
 }
 
 static const lab_claim rows[] = {
-    {"C-25", "002,004", "raw embeddings: the product with itself", "always the largest", 0.1,
-     self_similarity, LAB_RECORDED(LAB_WRONG)},
+    {"C-25", "002,004", "raw embeddings: product of a token with itself", "always the largest", 0.1,
+     self_similarity, .data = LAB_RECORDED(LAB_WRONG)},
     {"C-39", "001", "weights as a Markov chain", "A^k stays stochastic: k hops", .test = markov,
      .data = LAB_RECORDED(LAB_HOLDS)},
     {"C-41", "001", "rank of a head", "rank d_k", 0.6, LAB_FROM(LAB_HOLDS_IF, "E5", judge_rank)},
-    {"C-43", "001", "sinusoidal positions", "products show the relative position",
+    {"C-43", "001", "sinusoidal positions", "dot products depend on the relative position",
      .test = positions, .data = LAB_RECORDED(LAB_HOLDS)},
-    {"C-47", "004", "where \"apple\" looks", "\"attended strongly to phones\"", .test = apple,
+    {"C-47", "004", "what \"apple\" attends to", "\"attended strongly to phones\"", .test = apple,
      .data = LAB_RECORDED(LAB_WRONG)},
 };
 const lab_claim_list lab_views = LAB_ROWS(rows);

@@ -38,7 +38,7 @@ bool lab_gpt3_reading(const double flops[LAB_GPT3_READINGS], double stated) {
     return false;
 }
 
-/* Pairs of a pattern, which is destroyed. */
+/* Counts the pairs of a pattern and destroys it. */
 static double count_pairs(attn_pattern *pattern) {
     const double pairs = (double)attn_pattern_count(pattern);
     attn_pattern_destroy(pattern);

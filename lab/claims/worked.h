@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worked.h - the rows of each file of this folder; list.c joins them. To add a row: write it in its
- * file. To add a file: a line here and its name in CMakeLists.txt. */
+/* worked.h - the rows of each file of this folder, which list.c joins. To add a row, write it in its
+ * file. To add a file, add a line here and its name to CMakeLists.txt. */
 #ifndef LAB_WORKED_H
 #define LAB_WORKED_H
 
@@ -13,7 +13,7 @@
     X(worked_003)                                                                                  \
     X(worked_004)
 
-/* Claims, by theme. */
+/* Claims, by topic. */
 #define LAB_CLAIM_FILES(X)                                                                         \
     X(rows)                                                                                        \
     X(variance)                                                                                    \

@@ -4,6 +4,7 @@
  * Tests: tests/lab/test_beyond_structure.c */
 #include "core/base.h"
 #include "experiment.h"
+#include "panels.h"
 #include "progress.h"
 #include "series.h"
 #include "steps/stream.h"
@@ -226,7 +227,7 @@ static void draw_peak(const lab_table *peak, plot_canvas *canvas, plot_rect area
     static const char *const name[] = {"forward, tiled", "forward, dense", "backward, tiled",
                                        "backward, dense"};
     const plot_rule computed = {
-        .at = LARGEST_RUN, .vertical = true, .label = "run up to here, then added up"};
+        .at = LARGEST_RUN, .vertical = true, .label = "measured up to here, computed beyond"};
     plot_series series[PASSES + 1];
     for (size_t which = 0; which < PASSES; which++) {
         const bool dense = which % 2 == 1, backward = which >= BACKWARD_TILED;
@@ -240,9 +241,9 @@ static void draw_peak(const lab_table *peak, plot_canvas *canvas, plot_rect area
         peak, "n", "inputs_mib",
         (plot_series){.name = "Q, K, V, O alone", .color = PLOT_BLACK, .dash = PLOT_DOTTED});
     plot_chart_draw(canvas, area,
-                    &(plot_chart){.title = "Bytes held at the peak, one head, d = 64, f32",
+                    &(plot_chart){.title = "a  Peak memory, one head, d = 64, f32",
                                   .x = {.label = "sequence length n", .scale = PLOT_LOG2},
-                                  .y = {.label = "memory at the peak, MiB", .scale = PLOT_LOG2},
+                                  .y = {.label = "peak memory, MiB", .scale = PLOT_LOG2},
                                   .series = series,
                                   .n_series = PASSES + 1,
                                   .rule = &computed,
@@ -262,52 +263,68 @@ static void draw_cache(const lab_table *cache, plot_canvas *canvas, plot_rect ar
                                              .mark = mark[i],
                                              .dash = i == GROUPINGS ? PLOT_DOTTED : PLOT_SOLID});
     }
-    plot_chart_draw(canvas, area,
-                    &(plot_chart){.title = "Decoding: K and V of a layer, 32 heads, d = 128, f16",
-                                  .x = {.label = "tokens in the cache n", .scale = PLOT_LOG2},
-                                  .y = {.label = "read for the next token, MiB",
-                                        .scale = PLOT_LOG2,
-                                        .min = 0.125,
-                                        .max = 4096},
-                                  .series = series,
-                                  .n_series = 1 + GROUPINGS});
+    plot_chart_draw(
+        canvas, area,
+        &(plot_chart){.title = "b  Decoding: K and V of a layer, 32 heads, d = 128, f16",
+                      .x = {.label = "tokens in the cache n", .scale = PLOT_LOG2},
+                      .y = {.label = "read for the next token, MiB",
+                            .scale = PLOT_LOG2,
+                            .min = 0.125,
+                            .max = 4096},
+                      .series = series,
+                      .n_series = 1 + GROUPINGS});
 }
 
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    draw_peak(lab_table_named(data, "peak"), canvas, plot_grid(area, 1, 2, 0, 24));
-    draw_cache(lab_table_named(data, "cache"), canvas, plot_grid(area, 1, 2, 1, 24));
+    draw_peak(lab_table_named(data, "peak"), canvas, lab_panel(area, 1, 2, 0));
+    draw_cache(lab_table_named(data, "cache"), canvas, lab_panel(area, 1, 2, 1));
+}
+
+/* The last size whose passes were run; larger ones are added up. */
+static const double *last_run(const lab_table *peak) {
+    size_t row = 0;
+    while (row + 1 < SIZES && *lab_cell(peak, row + 1, 0) <= LARGEST_RUN) row++;
+    return lab_cell(peak, row, 0);
 }
 
 static void judge(const lab_data *data, lab_finding *finding) {
     const lab_table *peak = lab_table_named(data, "peak"), *cache = lab_table_named(data, "cache");
-    const double *p = lab_cell(peak, SIZES - 1, 0), *c = lab_cell(cache, CACHE_SIZES - 1, 0);
+    const double *run = last_run(peak), *p = lab_cell(peak, SIZES - 1, 0),
+                 *c = lab_cell(cache, CACHE_SIZES - 1, 0);
     finding->verdict = LAB_MEASURED;
-    snprintf(finding->headline, LAB_TEXT,
-             "At n = %.0f tiled attention holds %.1f MiB forward and %.1f MiB backward, dense "
-             "%.0f and %.0f MiB: %.0f and %.0f times as much.",
-             p[0], p[1 + FORWARD_TILED], p[1 + BACKWARD_TILED], p[1 + FORWARD_DENSE],
-             p[1 + BACKWARD_DENSE], p[1 + FORWARD_DENSE] / p[1 + FORWARD_TILED],
-             p[1 + BACKWARD_DENSE] / p[1 + BACKWARD_TILED]);
-    snprintf(finding->text, LAB_TEXT,
-             "Tiled runs parallel to its inputs, which are linear in n (Q, K, V, O alone: %.0f "
-             "MiB at n = %.0f); dense is quadratic, and backward doubles it, as the gradient of "
-             "the scores is n × n too. Decoding holds no n × n matrix in any case: what grows is "
-             "the cache. At %.0f tokens a layer reads %.0f MiB for the next token; 8 key/value "
-             "heads for 32 query heads make it %.0f MiB, one makes it %.0f MiB.",
-             p[INPUTS], p[0], c[0], c[1], c[2], c[3]);
+    snprintf(
+        finding->headline, LAB_TEXT,
+        "Measured at n = %.0f, tiled attention holds %.1f MiB forward and %.1f MiB backward, "
+        "dense %.0f and %.0f MiB. Added up from the same buffers, not run, n = %.0f needs %.1f "
+        "and %.1f MiB against %.0f and %.0f MiB: %.0f and %.0f times as much.",
+        run[0], run[1 + FORWARD_TILED], run[1 + BACKWARD_TILED], run[1 + FORWARD_DENSE],
+        run[1 + BACKWARD_DENSE], p[0], p[1 + FORWARD_TILED], p[1 + BACKWARD_TILED],
+        p[1 + FORWARD_DENSE], p[1 + BACKWARD_DENSE], p[1 + FORWARD_DENSE] / p[1 + FORWARD_TILED],
+        p[1 + BACKWARD_DENSE] / p[1 + BACKWARD_TILED]);
+    snprintf(
+        finding->text, LAB_TEXT,
+        "Tiled attention runs parallel to its inputs, which are linear in n (Q, K, V, O alone: "
+        "%.0f MiB at n = %.0f). Dense attention is quadratic, and the backward pass doubles it, "
+        "since the gradient of the scores is n × n too. Decoding holds no n × n matrix; what "
+        "grows is the cache. At %.0f tokens a layer reads %.0f MiB for the next token; with 8 "
+        "key/value heads for 32 query heads it reads %.0f MiB, with one %.0f MiB (counted).",
+        p[INPUTS], p[0], c[0], c[1], c[2], c[3]);
 }
 
 const lab_experiment lab_e2 = {
     .id = "E2",
-    .title = "Measured memory: tiled, dense, and the cache",
-    .question = "How many bytes are held at the peak, and what does a cache of keys cost?",
-    .method = "Left: bytes asked for and not yet given back, at most, counted by allocation "
+    .title = "Memory: tiled, dense, and the cache",
+    .question =
+        "How much memory does attention need at its peak, and how much does a cache of keys need?",
+    .method = "Panel a: bytes asked for and not yet given back, at most, counted by allocation "
               "callbacks: all buffers (Q, K, V, O; backward also lse, dO, dQ, dK, dV; dense also "
               "the n × n weights and, backward, their gradient) and the engine's context and "
               "scratch, one thread, a new context per pass. Passes are run up to n = 2048; beyond "
               "it the same buffers are added up, with the scratch that the engine says it needs. "
-              "Right: attn_cost() of one query per head.",
-    .command = "attn cost --n 1 --nk 131072 --heads 32 --kv-heads 8 --d 128 --dtype f16",
+              "Panel b: attn_cost() of one query per head.",
+    .command = "attn report --only E2 --data",
+    .claims = "C-29,C-30",
+    .panels = 2,
     .seconds = 0.5,
     .measure = measure,
     .draw = draw,

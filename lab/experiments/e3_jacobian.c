@@ -4,6 +4,7 @@
  * Tests: tests/lab/test_beyond_structure.c */
 #include "core/base.h"
 #include "experiment.h"
+#include "panels.h"
 #include "progress.h"
 #include "series.h"
 #include "steps/attend.h"
@@ -29,10 +30,19 @@ static const char *const gradient_heading[] = {"d_k",
                                                "scaled_total",
                                                "scaled_row",
                                                "scaled_starved", /* see note_gradient() */
+                                               "scaled_total_low",
+                                               "scaled_row_low",
+                                               "scaled_total_high",
+                                               "scaled_row_high",
                                                "unscaled_total",
                                                "unscaled_row",
-                                               "unscaled_starved"};
-enum { TOTAL, ROW, STARVED, GRADIENT_COLUMNS };
+                                               "unscaled_starved",
+                                               "unscaled_total_low",
+                                               "unscaled_row_low",
+                                               "unscaled_total_high",
+                                               "unscaled_row_high"};
+/* LOWER, UPPER: of TOTAL and ROW, 10 % and 90 % of the trials */
+enum { TOTAL, ROW, STARVED, LOWER, UPPER = LOWER + 2, GRADIENT_COLUMNS = UPPER + 2 };
 
 /* What a trial needs; all (N, d) except lse (N). */
 typedef struct trial {
@@ -122,14 +132,22 @@ static void row_norms(const double *x, int64_t d, double norms[N]) {
     for (int64_t i = 0; i < N; i++) norms[i] = lab_norm(x + i * d, d);
 }
 
+/* What the trials of one d_k and side give. */
+typedef struct trials_of_side {
+    double seen[2][GRADIENT_TRIALS]; /* TOTAL and ROW */
+    int n;
+} trials_of_side;
+
 /* Adds one trial to the means: norm of dQ, median of the norms of its rows, share of the keys whose
  * gradient is below 1/1000 of the largest. */
-static void note_gradient(const trial *t, double *cell) {
+static void note_gradient(const trial *t, double *cell, trials_of_side *all) {
     const double trials = GRADIENT_TRIALS;
     double norms[N];
     row_norms(t->dq, t->d, norms);
-    cell[TOTAL] += lab_norm(norms, N) / trials;
-    cell[ROW] += lab_median(norms, N) / trials;
+    all->seen[TOTAL][all->n] = lab_norm(norms, N);
+    all->seen[ROW][all->n] = lab_median(norms, N);
+    cell[TOTAL] += all->seen[TOTAL][all->n] / trials;
+    cell[ROW] += all->seen[ROW][all->n++] / trials;
     row_norms(t->dk, t->d, norms);
     const double little = 1e-3 * lab_largest(norms, N);
     for (size_t j = 0; j < N; j++) cell[STARVED] += (norms[j] < little) / (double)N / trials;
@@ -143,6 +161,7 @@ static attn_status gradient_row(const lab_settings *settings, lab_table *table, 
     for (size_t c = 1; c < table->columns; c++) cell[c] = 0;
     cell[0] = (double)t->d;
     double *const drawn[] = {t->q, t->k, t->v, t->dout};
+    trials_of_side all[SIDES] = {{.n = 0}};
     lab_stream stream;
     lab_stream_seed(&stream, settings->seed);
     for (int i = 0; i < GRADIENT_TRIALS; i++) {
@@ -151,8 +170,14 @@ static attn_status gradient_row(const lab_settings *settings, lab_table *table, 
         }
         for (size_t side = 0; side < SIDES; side++) {
             ATTN_TRY(backward(settings->ctx, t, side, err));
-            note_gradient(t, cell + 1 + side * GRADIENT_COLUMNS);
+            note_gradient(t, cell + 1 + side * GRADIENT_COLUMNS, &all[side]);
         }
+    }
+    for (size_t i = 0; i < SIDES * 2; i++) {
+        double *seen = all[i / 2].seen[i % 2], *to = cell + 1 + (i / 2) * GRADIENT_COLUMNS + i % 2;
+        lab_median(seen, GRADIENT_TRIALS); /* sorts */
+        to[LOWER] = quantile(seen, GRADIENT_TRIALS, 0.1);
+        to[UPPER] = quantile(seen, GRADIENT_TRIALS, 0.9);
     }
     return ATTN_OK;
 }
@@ -217,32 +242,42 @@ static void draw_jacobian(const lab_table *table, plot_canvas *canvas, plot_rect
     series[2].low = lab_column_named(table, "unscaled_low");
     series[2].high = lab_column_named(table, "unscaled_high");
     series[1].mark = series[3].mark = PLOT_NO_MARK;
-    plot_chart_draw(canvas, area,
-                    &(plot_chart){.title = "Softmax Jacobian of a row (band: 10-90 % of rows)",
-                                  .x = {.label = "head size d<sub>k</sub>", .scale = PLOT_LOG2},
-                                  .y = {.label = "Frobenius norm", .max = 0.6},
-                                  .series = series,
-                                  .n_series = 4});
+    plot_chart_draw(
+        canvas, area,
+        &(plot_chart){.title = "a  Softmax Jacobian of a row (bands: 10-90 % of the rows)",
+                      .x = {.label = "head size d<sub>k</sub>", .scale = PLOT_LOG2},
+                      .y = {.label = "Frobenius norm", .max = 0.6},
+                      .series = series,
+                      .n_series = 4});
 }
 
 static void draw_gradient(const lab_table *table, plot_canvas *canvas, plot_rect area) {
-    const plot_series series[] = {
+    static const char *const band[][2] = {{"unscaled_total_low", "unscaled_total_high"},
+                                          {"scaled_total_low", "scaled_total_high"},
+                                          {"scaled_row_low", "scaled_row_high"},
+                                          {"unscaled_row_low", "unscaled_row_high"}};
+    plot_series series[] = {
         line(table, UNSCALED, "unscaled_total", "unscaled, all of dQ", PLOT_DASHED),
         line(table, SCALED, "scaled_total", "scaled, all of dQ", PLOT_DASHED),
         line(table, SCALED, "scaled_row", "scaled, median row", PLOT_SOLID),
         line(table, UNSCALED, "unscaled_row", "unscaled, median row", PLOT_SOLID),
     };
-    plot_chart_draw(canvas, area,
-                    &(plot_chart){.title = "Gradient of the queries: total and median row",
-                                  .x = {.label = "head size d<sub>k</sub>", .scale = PLOT_LOG2},
-                                  .y = {.label = "norm of dL/dQ", .scale = PLOT_LOG10},
-                                  .series = series,
-                                  .n_series = 4});
+    for (size_t i = 0; i < 4; i++) {
+        series[i].low = lab_column_named(table, band[i][0]);
+        series[i].high = lab_column_named(table, band[i][1]);
+    }
+    plot_chart_draw(
+        canvas, area,
+        &(plot_chart){.title = "b  Gradient of the queries (bands: 10-90 % of the trials)",
+                      .x = {.label = "head size d<sub>k</sub>", .scale = PLOT_LOG2},
+                      .y = {.label = "norm of dL/dQ", .scale = PLOT_LOG10},
+                      .series = series,
+                      .n_series = 4});
 }
 
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    draw_jacobian(lab_table_named(data, "jacobian"), canvas, plot_grid(area, 1, 2, 0, 24));
-    draw_gradient(lab_table_named(data, "gradient"), canvas, plot_grid(area, 1, 2, 1, 24));
+    draw_jacobian(lab_table_named(data, "jacobian"), canvas, lab_panel(area, 1, 2, 0));
+    draw_gradient(lab_table_named(data, "gradient"), canvas, lab_panel(area, 1, 2, 1));
 }
 
 static void judge(const lab_data *data, lab_finding *finding) {
@@ -251,33 +286,37 @@ static void judge(const lab_data *data, lab_finding *finding) {
     const double *j = lab_cell(jacobian, JACOBIAN_SIZES - 1, 1), *ju = j + JACOBIAN_COLUMNS,
                  *g = lab_cell(gradient, GRADIENT_SIZES - 1, 1), *gu = g + GRADIENT_COLUMNS;
     finding->verdict = LAB_HOLDS_IF;
+    snprintf(finding->condition, LAB_TEXT,
+             "if the typical (median) row is meant, not the gradient as a whole");
     snprintf(finding->headline, LAB_TEXT,
-             "Without scaling gradients vanish for the typical row only: at d_k = %d its dL/dQ is "
-             "%.1f times smaller than with scaling, but the norm of all of dL/dQ is %.0f times "
+             "Without scaling, gradients vanish for the typical row only: at d_k = %d its dL/dQ is "
+             "%.1f times smaller than with scaling, but the norm of the whole dL/dQ is %.0f times "
              "larger.",
              LARGEST_D, g[ROW] / gu[ROW], gu[TOTAL] / g[TOTAL]);
     snprintf(finding->text, LAB_TEXT,
-             "At d<sub>k</sub> = %d the Jacobian of the median row falls from %.3f scaled to %.1e "
-             "unscaled; "
-             "the mean (%.3f) is held up by the few rows near a tie. The same rows carry the "
-             "total: norm of dQ %.0f unscaled against %.1f, median row %.2f against %.1f. Of the "
-             "keys %.0f %% get less than a thousandth of the largest gradient (scaled: %.0f %%). "
-             "So a mean or a total hides what happens to most rows.",
+             "At d<sub>k</sub> = %d the Jacobian of the median row is %.3f scaled and %.1e "
+             "unscaled (a); the few rows near a tie keep the mean at %.3f. The same rows dominate "
+             "the total: the norm of dQ is %.0f unscaled and %.1f scaled, that of its median row "
+             "%.2f and %.1f (b). %.0f %% of the keys get less than a thousandth of the largest "
+             "gradient (scaled: %.0f %%). A mean or a total hides what happens to most rows.",
              LARGEST_D, j[MEDIAN], ju[MEDIAN], ju[MEAN], gu[TOTAL], g[TOTAL], gu[ROW], g[ROW],
              100 * gu[STARVED], 100 * g[STARVED]);
 }
 
 const lab_experiment lab_e3 = {
     .id = "E3",
-    .title = "Softmax Jacobian and gradient of the queries against head size",
+    .title = "Softmax Jacobian and gradient of the queries",
     .question = "Do gradients vanish without scaling, and for which rows?",
-    .method = "Left: n = 16, Q, K from N(0, 1), 50 trials, trial t from seed + t; norm of "
-              "A<sub>j</sub>(δ<sub>jk</sub> - A<sub>k</sub>) for each of 800 rows. Right: n = 16, "
-              "Q, K, V, dL/dO from N(0, 1), "
-              "d<sub>v</sub> = d<sub>k</sub>, 200 trials from one seed; means over trials of the "
-              "norm of dL/dQ and of "
-              "the median norm of its rows, by the engine's backward in f64. C-3b, C-3c.",
-    .command = "attn report --only E3",
+    .method =
+        "Panel a: n = 16, Q, K from N(0, 1), 50 trials, trial t from seed + t; norm of "
+        "A<sub>j</sub>(δ<sub>jk</sub> - A<sub>k</sub>) for each of 800 rows. Panel b: n = 16, "
+        "Q, K, V, dL/dO from N(0, 1), "
+        "d<sub>v</sub> = d<sub>k</sub>, 200 trials from one seed; means over trials of the "
+        "norm of dL/dQ and of "
+        "the median norm of its rows, by the engine's backward in f64.",
+    .command = "attn report --only E3 --data",
+    .claims = "C-3c",
+    .panels = 2,
     .seconds = 2.5,
     .measure = measure,
     .draw = draw,

@@ -5,6 +5,7 @@
 #include "core/base.h"
 #include "experiment.h"
 #include "models/rollout.h"
+#include "panels.h"
 #include "progress.h"
 #include "series.h"
 #include "steps/attend.h"
@@ -121,18 +122,25 @@ static void draw_walk(const lab_data *data, size_t walk, plot_canvas *canvas, pl
         {"1 layer", "2 layers", "3 layers", "5 layers", "10 layers", "20 layers"}};
     static const plot_color color[WALKS] = {PLOT_BLUE, PLOT_RED, PLOT_GREEN};
     const lab_table *matrices = lab_table_named(data, walk_name[walk]);
+    static const char *const unnamed[N] = {"", "", "", "", "", "", "", ""};
     unsigned char future[CELLS]; /* keys after the query: walks never get there */
     for (size_t i = 0; i < CELLS; i++) future[i] = i % N > i / N;
+    const double bar = 41; /* the colour bar of the row stands beside its last map */
     for (size_t s = 0; s < SHOWN; s++) {
-        plot_heatmap_draw(canvas, plot_grid(area, 1, SHOWN, s, 6),
+        const bool last = s + 1 == SHOWN;
+        const plot_rect cell = plot_grid(plot_inset(area, 0, 0, bar, 0), 1, SHOWN, s, 6);
+        plot_heatmap_draw(canvas, plot_inset(cell, 0, 0, last ? -bar : 0, 0),
                           &(plot_heatmap){.title = title[walk][s],
                                           .title_color = color[walk],
                                           .rows = N,
                                           .columns = N,
                                           .cell = lab_cell(matrices, s * N, 0),
                                           .hidden = walk == CAUSAL ? future : NULL,
+                                          .row_name = unnamed,
+                                          .column_name = unnamed,
                                           .map = PLOT_CIVIDIS,
-                                          .max = walk == CAUSAL ? 1 : 0.25});
+                                          .max = walk == CAUSAL ? 1 : 0.25,
+                                          .bar_label = last ? "" : NULL});
     }
 }
 
@@ -148,7 +156,7 @@ static void draw_hops(const lab_data *data, plot_canvas *canvas, plot_rect area)
                        (plot_series){.name = name[walk], .color = color[walk], .mark = mark[walk]});
     }
     plot_chart_draw(canvas, area,
-                    &(plot_chart){.title = "What is left of the start",
+                    &(plot_chart){.title = "d  How much rows still differ",
                                   .x = {.label = "k, hops or layers", .max = HOPS},
                                   .y = {.label = "difference of rows (causal: weight not on t0)",
                                         .scale = PLOT_LOG10},
@@ -157,18 +165,20 @@ static void draw_hops(const lab_data *data, plot_canvas *canvas, plot_rect area)
 }
 
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    static const char *const label[WALKS] = {
-        "One layer, every token sees all. Rows: queries, columns: keys; yellow: 0.25 or more",
-        "One layer, causal. Yellow: 1, hatched: masked",
-        "Rollout: ½A + ½I, another A in every layer. Yellow: 0.25 or more"};
-    const double maps = 0.66 * area.width, line = 14;
+    static const char *const label[WALKS] = {"a  One layer, no mask (rows: queries, columns: keys)",
+                                             "b  One layer with a causal mask (hatched: masked)",
+                                             "c  Rollout: ½A + ½I, with another A in every layer"};
+    const bool tall = lab_is_tall(area);
+    const double maps = tall ? 0.47 * area.height : 0.66 * area.width, line = 14;
+    const plot_rect left =
+        plot_inset(area, 0, 0, tall ? 0 : area.width - maps, tall ? area.height - maps : 0);
     const plot_style style = {.size = 9, .bold = true};
     for (size_t walk = 0; walk < WALKS; walk++) {
-        plot_rect row = plot_grid(plot_inset(area, 0, 0, area.width - maps, 0), WALKS, 1, walk, 8);
+        plot_rect row = plot_grid(left, WALKS, 1, walk, 8);
         plot_text(canvas, (plot_rect){row.x, row.y, row.width, line}, &style, label[walk]);
         draw_walk(data, walk, canvas, plot_inset(row, 0, line, 0, 0));
     }
-    draw_hops(data, canvas, plot_inset(area, maps + 16, 0, 0, 0));
+    draw_hops(data, canvas, plot_inset(area, tall ? 0 : maps + 16, tall ? maps + 16 : 0, 0, 0));
 }
 
 static void judge(const lab_data *data, lab_finding *finding) {
@@ -180,28 +190,34 @@ static void judge(const lab_data *data, lab_finding *finding) {
     finding->verdict = LAB_HOLDS;
     snprintf(
         finding->headline, LAB_TEXT,
-        "Weights are a Markov chain that forgets: the rows of A differ by %.2f, those of A²⁰ "
-        "by %.0e; with a causal mask at least %.0f %% of every row is then on the first token.",
-        first[POWERS], last[POWERS], 100 * (1 - last[CAUSAL]));
-    snprintf(finding->text, LAB_TEXT,
-             "Every power stays a matrix of weights (rows sum to 1 within %.0e). A hop multiplies "
-             "the difference of rows by %.3f, the second eigenvalue of A, so the columns become "
-             "even stripes: after a few hops it no longer matters where a walk began. Under a "
-             "causal mask walks only go back and end at t0 (%.3f a hop). A residual in every "
-             "layer slows this down: after 20 layers of rollout rows still differ by %.0e.",
-             error, *lab_cell(summary, POWERS, 0), *lab_cell(summary, CAUSAL, 0), last[ROLLOUT]);
+        "Attention weights form a Markov chain that forgets its start: the rows of A differ by "
+        "%.2f, those of A²⁰ by %.0e; with a causal mask, at least %.1f %% of every row is then on "
+        "the first token.",
+        first[POWERS], last[POWERS], floor(1000 * (1 - last[CAUSAL])) / 10); /* not rounded up */
+    snprintf(
+        finding->text, LAB_TEXT,
+        "Every power is again a matrix of weights (rows sum to 1 within %.0e). Each hop "
+        "multiplies the difference of rows by %.3f, the second eigenvalue of A, so the columns "
+        "become uniform stripes (a): after a few hops the starting token no longer matters. "
+        "With a causal mask, walks only go back and end at t0 (b; %.3f per hop). A residual in "
+        "every layer slows this down (c): after 20 layers of rollout rows still differ by "
+        "%.0e. This is one draw.",
+        error, *lab_cell(summary, POWERS, 0), *lab_cell(summary, CAUSAL, 0), last[ROLLOUT]);
 }
 
 const lab_experiment lab_e4 = {
     .id = "E4",
     .title = "Attention as a Markov chain",
-    .question = "Where does weight go after several hops, and does a token keep its start?",
+    .question =
+        "Where does the weight go after several hops, and does a token keep its own content?",
     .method =
         "Q, K (8, 16) from N(0, 1), in this order, seed as given; A = softmax(QKᵀ/√d<sub>k</sub>), "
         "with and without a causal mask; powers of A. Rollout: 20 layers, the first that "
         "of A, each with a draw of its own; products of ½A + ½I. Difference of rows: over "
-        "the columns, the largest of (largest - smallest entry). C-39.",
-    .command = "attn report --only E4",
+        "the columns, the largest of (largest - smallest entry).",
+    .command = "attn report --only E4 --data",
+    .claims = "C-39",
+    .panels = 3,
     .seconds = 0.1,
     .measure = measure,
     .draw = draw,

@@ -3,6 +3,7 @@
  * Tests: tests/lab/test_beyond_structure.c */
 #include "core/base.h"
 #include "experiment.h"
+#include "panels.h"
 #include "progress.h"
 #include "series.h"
 #include "steps/attend.h"
@@ -105,19 +106,19 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     make_series(spectrum, 1 + MATRICES, energy);
     const plot_rule rank = {.at = D_K, .vertical = true, .label = "d<sub>k</sub> = 64"};
     const plot_rule share[] = {{.at = 90, .label = "90 %"}, {.at = 99, .label = "99 %"}};
-    const plot_axis index = {.label = "singular value, counted from the largest", .max = N};
+    const plot_axis index = {.label = "index of the singular value, largest first", .max = N};
     plot_chart_draw(
-        canvas, plot_grid(area, 1, 2, 0, 24),
+        canvas, lab_panel(area, 1, 2, 0),
         &(plot_chart){
-            .title = "Singular values",
+            .title = "a  Singular values",
             .x = index,
-            .y = {.label = "part of the largest", .scale = PLOT_LOG10, .min = 1e-7, .max = 1},
+            .y = {.label = "relative to the largest", .scale = PLOT_LOG10, .min = 1e-7, .max = 1},
             .series = values,
             .n_series = MATRICES,
             .rule = &rank,
             .n_rules = 1});
-    plot_chart_draw(canvas, plot_grid(area, 1, 2, 1, 24),
-                    &(plot_chart){.title = "Energy in the first singular values",
+    plot_chart_draw(canvas, lab_panel(area, 1, 2, 1),
+                    &(plot_chart){.title = "b  Energy in the first singular values",
                                   .x = {.label = "number of singular values", .max = N},
                                   .y = {.label = "% of the sum of squares", .max = 100},
                                   .series = energy,
@@ -131,17 +132,19 @@ static void judge(const lab_data *data, lab_finding *finding) {
     const double *scores = lab_cell(rank, SCORES, 0), *weights = lab_cell(rank, WEIGHTS, 0),
                  *unscaled = lab_cell(rank, UNSCALED, 0);
     finding->verdict = LAB_HOLDS_IF;
+    snprintf(finding->condition, LAB_TEXT,
+             "if the scores before softmax are meant, not the weights after it");
     snprintf(finding->headline, LAB_TEXT,
-             "A head has rank d_k = %d before softmax (rank of QKᵀ: %.0f) but not after: the "
+             "A head has rank d_k = %d before softmax (rank of QKᵀ: %.0f) but not after it: the "
              "weights have rank %.0f of %d.",
              D_K, scores[0], weights[0], N);
     snprintf(
         finding->text, LAB_TEXT,
-        "The scores end at d<sub>k</sub> = %d: all that follows is rounding. Softmax fills every "
-        "direction: the smallest singular value of the weights is %.1e of the largest, small "
-        "but not 0. Of their energy 90 %% is in %.0f and 99 %% in %.0f singular values "
-        "(scores: %.0f and %.0f; unscaled weights: %.0f and %.0f), so a low rank is at best "
-        "an approximation of A.",
+        "The spectrum of the scores ends at d<sub>k</sub> = %d; the rest is rounding (a). Softmax "
+        "fills every direction: the smallest singular value of the weights is %.1e of the largest, "
+        "small but not 0. %.0f singular values hold 90 %% of their energy and %.0f hold 99 %% (b; "
+        "scores: %.0f and %.0f; unscaled weights: %.0f and %.0f), so a low rank can only "
+        "approximate A. This is one draw.",
         D_K, weights[2] / weights[1], weights[3], weights[4], scores[3], scores[4], unscaled[3],
         unscaled[4]);
 }
@@ -153,8 +156,10 @@ const lab_experiment lab_e5 = {
     .method = "Q, K (256, 64) from N(0, 1), in this order, seed as given. Singular values of "
               "QKᵀ/√d<sub>k</sub>, of A = softmax(QKᵀ/√d<sub>k</sub>) and of softmax(QKᵀ) in f64 "
               "by one-sided Jacobi "
-              "rotations; rank: those above 256 · 2⁻⁵² of the largest. C-41.",
-    .command = "attn report --only E5",
+              "rotations; rank: those above 256 · 2⁻⁵² of the largest.",
+    .command = "attn report --only E5 --data",
+    .claims = "C-41",
+    .panels = 2,
     .seconds = 0.6,
     .measure = measure,
     .draw = draw,

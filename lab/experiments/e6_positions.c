@@ -6,6 +6,7 @@
 #include "experiment.h"
 #include "layers/position_kind.h"
 #include "layers/sinusoidal.h"
+#include "panels.h"
 #include "range.h"
 #include "series.h"
 #include "steps/attend.h"
@@ -237,7 +238,7 @@ static void draw_sinusoidal(const lab_data *data, plot_canvas *canvas, plot_rect
         series[SIZES + c] = marks_of(half, mark[c], c + 1 == SIZES ? "from position 63" : NULL);
     }
     const plot_chart chart = {
-        .title = "Sinusoidal codes: offsets look alike everywhere",
+        .title = "a  Sinusoidal codes: only the offset matters",
         .x = {.label = "offset between two positions", .min = 0, .max = REACH},
         .y = {.label = "dot product / (d/2)", .min = 0, .max = 1},
         .series = series,
@@ -255,7 +256,7 @@ static void draw_rope(const lab_data *data, plot_canvas *canvas, plot_rect area)
         lab_series(table, "distance", "same at 0", same),
         marks_of(lab_series(table, "distance", "same at 1000", same), PLOT_SQUARE, "from 1000")};
     const plot_chart chart = {
-        .title = "RoPE: one pair, every distance, two places",
+        .title = "b  RoPE: one pair, every distance, two places",
         .x = {.label = "distance, query minus key", .min = -REACH, .max = REACH},
         .y = {.label = "score q·k"},
         .series = series,
@@ -270,7 +271,8 @@ static void draw_alibi(const lab_table *table, plot_canvas *canvas, plot_rect ar
     plot_series series[HEADS];
     for (size_t h = 0; h < HEADS; h++) {
         const char *head = alibi_columns[1 + h];
-        const plot_series look = {.name = head, .color = colors[h], .dash = (plot_dash)(h % 3)};
+        const plot_series look = {
+            .name = head, .named_at_end = true, .color = colors[h], .dash = (plot_dash)(h % 3)};
         series[h] = lab_series(table, "distance", head, look);
     }
     plot_chart chart = *frame;
@@ -280,18 +282,17 @@ static void draw_alibi(const lab_table *table, plot_canvas *canvas, plot_rect ar
 }
 
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    const plot_chart bias = {.title = "ALiBi: what it adds to a score",
+    const plot_chart bias = {.title = "c  ALiBi: what it adds to a score",
                              .x = {.label = "distance to the key", .min = 0, .max = REACH},
-                             .y = {.label = "bias", .min = -32, .max = 0}};
+                             .y = {.label = "bias", .min = -8, .max = 0}};
     const plot_chart weights = {
-        .title = "ALiBi: weights when contents are equal",
+        .title = "d  ALiBi: weights when all contents are equal",
         .x = {.label = "distance to the key", .min = 0, .max = REACH},
         .y = {.label = "weight", .scale = PLOT_LOG10, .min = 1e-4, .max = 1}};
-    draw_sinusoidal(data, canvas, plot_grid(area, 2, 2, 0, 18));
-    draw_rope(data, canvas, plot_grid(area, 2, 2, 1, 18));
-    draw_alibi(lab_table_named(data, "alibi_bias"), canvas, plot_grid(area, 2, 2, 2, 18), &bias);
-    draw_alibi(lab_table_named(data, "alibi_weights"), canvas, plot_grid(area, 2, 2, 3, 18),
-               &weights);
+    draw_sinusoidal(data, canvas, lab_panel(area, 2, 2, 0));
+    draw_rope(data, canvas, lab_panel(area, 2, 2, 1));
+    draw_alibi(lab_table_named(data, "alibi_bias"), canvas, lab_panel(area, 2, 2, 2), &bias);
+    draw_alibi(lab_table_named(data, "alibi_weights"), canvas, lab_panel(area, 2, 2, 3), &weights);
 }
 
 /* ---- judge ---- */
@@ -307,17 +308,17 @@ static void judge(const lab_data *data, lab_finding *finding) {
     const bool holds = codes < 1e-13 && pair < 1e-10 && fabs(square - 4) < 1e-13;
     finding->verdict = holds ? LAB_HOLDS : LAB_WRONG;
     snprintf(finding->headline, LAB_TEXT,
-             "Sinusoidal codes and RoPE see distance, not place: along one offset the dot products "
-             "of codes (d = 8) agree to %.1e, and RoPE scores of one pair at positions 0 to %d and "
-             "%d to %d agree to %.1e.",
+             "Sinusoidal codes and RoPE encode distance, not absolute position: at equal offsets "
+             "the dot products of codes (d = 8) agree to %.1e, and the RoPE scores of one pair at "
+             "positions 0 to %d and %d to %d agree to %.1e.",
              codes, N - 1, FAR, FAR + N - 1, pair);
     snprintf(
         finding->text, LAB_TEXT,
-        "Marks lie on their lines: the place does not matter. A code times itself is d/2 "
-        "(%.15g for d = 8). RoPE with k = q falls from %.1f to %.1f over %d positions on either "
-        "side; for a drawn pair distances +8 and -8 differ (%.1f and %.1f), so order is seen "
-        "too. ALiBi gives a key 8 back %.2f %% of the weight in head 1, %.2f %% in head 4 and "
-        "%.2f %% in head 8: near and far views, and nothing to learn.",
+        "The marks, measured elsewhere, lie on the lines: absolute position does not matter (a, "
+        "b). A code times itself is d/2 (%.15g for d = 8). RoPE with k = q falls from %.1f to %.1f "
+        "over %d positions on either side; for a random pair, distances +8 and -8 differ (%.1f and "
+        "%.1f), so RoPE also encodes order. ALiBi gives the key 8 positions back %.2f %% of the "
+        "weight in head 1, %.2f %% in head 4 and %.2f %% in head 8 (d), with nothing to learn.",
         square, *lab_cell(rope, REACH, 4), *lab_cell(rope, 2 * REACH, 4), REACH,
         *lab_cell(rope, REACH + 8, 1), *lab_cell(rope, REACH - 8, 1),
         100 * *lab_cell(weights, 8, 1), 100 * *lab_cell(weights, 8, 4),
@@ -327,14 +328,17 @@ static void judge(const lab_data *data, lab_finding *finding) {
 const lab_experiment lab_e6 = {
     .id = "E6",
     .title = "Positions: sinusoidal codes, RoPE, ALiBi",
-    .question = "Do encodings of position tell attention the distance, or the place?",
+    .question =
+        "Do position encodings tell attention the distance between tokens, or where they are?",
     .method =
         "Scores between 128 positions, by the engine in double precision; a distance is a "
         "diagonal. Sinusoidal: dot products of codes of size 8, 32 and 128. RoPE: base 10000, "
         "head size 64, one q and one k from the random stream, and k = q; from position 0 "
         "and from position 1000. ALiBi: 8 heads, equal contents, a query with 64 keys behind "
         "it.",
-    .command = "attn run --demo --alibi",
+    .command = "attn report --only E6 --data",
+    .claims = "C-43",
+    .panels = 4,
     .seconds = 0.05,
     .measure = measure,
     .draw = draw,

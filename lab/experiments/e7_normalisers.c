@@ -4,6 +4,7 @@
  * tests/lab/test_positions.c */
 #include "core/base.h"
 #include "experiment.h"
+#include "panels.h"
 #include "series.h"
 #include "steps/attend.h"
 
@@ -139,17 +140,17 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     static const plot_rule shares[] = {{.at = 0.5, .label = "1/2"},
                                        {.at = 1.0 / 3, .label = "1/3"}};
     const lab_table *sweep = lab_table_named(data, "temperature");
-    draw_ways(lab_table_named(data, "scores_apart"), canvas, plot_grid(area, 2, 2, 0, 18),
-              "Scores 2, −1, 0.5");
-    draw_ways(lab_table_named(data, "scores_tied"), canvas, plot_grid(area, 2, 2, 1, 18),
-              "Scores 0.707, 0.707, 0 (document 001, row 0)");
-    draw_temperature(sweep, 1, canvas, plot_grid(area, 2, 2, 2, 18),
-                     (plot_chart){.title = "Higher temperature: higher entropy",
+    draw_ways(lab_table_named(data, "scores_apart"), canvas, lab_panel(area, 2, 2, 0),
+              "a  Scores 2, −1, 0.5");
+    draw_ways(lab_table_named(data, "scores_tied"), canvas, lab_panel(area, 2, 2, 1),
+              "b  Scores 0.707, 0.707, 0 (document 001)");
+    draw_temperature(sweep, 1, canvas, lab_panel(area, 2, 2, 2),
+                     (plot_chart){.title = "c  Entropy against temperature",
                                   .y = {.label = "entropy in nats", .min = 0, .max = 1.2},
                                   .rule = entropies,
                                   .n_rules = 2});
-    draw_temperature(sweep, 3, canvas, plot_grid(area, 2, 2, 3, 18),
-                     (plot_chart){.title = "Cold softmax: one winner, or ties that share",
+    draw_temperature(sweep, 3, canvas, lab_panel(area, 2, 2, 3),
+                     (plot_chart){.title = "d  Largest weight against temperature",
                                   .y = {.label = "largest weight", .min = 0, .max = 1.05},
                                   .rule = shares,
                                   .n_rules = 2});
@@ -176,19 +177,22 @@ static void judge(const lab_data *data, lab_finding *finding) {
     const size_t last = sweep->rows - 1;
     const bool softens = is_rising(sweep, 1) && is_rising(sweep, 2);
     finding->verdict = softens ? LAB_HOLDS_IF : LAB_WRONG;
+    snprintf(finding->condition, LAB_TEXT, "if there is one largest score; tied keys share");
     snprintf(finding->headline, LAB_TEXT,
-             "Only softmax makes weights of any scores: [2, -1, 0.5] divided by the largest sum to "
-             "%.4g, and by the sum they become %.3f, %.3f, %.3f. Entropy %s with temperature; near "
-             "0 one key wins (%.3f) unless two tie, which then share (%.3f each).",
+             "Only softmax turns any scores into weights: [2, -1, 0.5] divided by the largest sum "
+             "to %.4g, and divided by their sum they become %.3f, %.3f, %.3f. Entropy %s with "
+             "temperature; near 0 one key gets all weight (%.3f) unless two keys tie, which then "
+             "share it (%.3f each).",
              sum_of(apart_ways, MAX), *lab_cell(apart_ways, 0, L1), *lab_cell(apart_ways, 1, L1),
              *lab_cell(apart_ways, 2, L1), softens ? "only rises" : "does not only rise",
              *lab_cell(sweep, 0, 3), *lab_cell(sweep, 0, 4));
     snprintf(
         finding->text, LAB_TEXT,
-        "Top: softmax bars are never negative and sum to 1; the two others can be below 0, "
-        "above 1, and give a score of 0 no weight at all. Bottom: from τ = 0.001 to τ = 1000 "
-        "entropy goes from %.3f to %.4f nats (ln 3 = 1.0986) for scores that differ and from "
-        "%.3f to %.4f where two tie. \"One-hot at τ → 0\" holds if there is one largest score.",
+        "Softmax weights are never negative and sum to 1 (a, b); the other two normalisers can "
+        "give weights below 0 or above 1, and none at all to a score of 0. From τ = 0.001 to τ = "
+        "1000 the entropy goes from %.3f to %.4f nats (ln 3 = 1.0986) for scores that differ and "
+        "from %.3f to %.4f where two tie (c). One-hot weights at τ → 0 need a single largest score "
+        "(d).",
         *lab_cell(sweep, 0, 1), *lab_cell(sweep, last, 1), *lab_cell(sweep, 0, 2),
         *lab_cell(sweep, last, 2));
 }
@@ -202,7 +206,9 @@ const lab_experiment lab_e7 = {
         "[1, 1], [0, 1]; d<sub>k</sub> = 2), in which two keys tie. Softmax of s/τ by the "
         "engine in double precision, at 121 temperatures from 0.001 to 1000; beside it s divided "
         "by the largest score and s divided by the sum of scores (L1).",
-    .command = "attn trace --example 001 --temperature 0.25",
+    .command = "attn report --only E7 --data",
+    .claims = "C-20,C-21,C-22",
+    .panels = 4,
     .seconds = 0.05,
     .measure = measure,
     .draw = draw,

@@ -3,8 +3,9 @@
  * sentences that differ in one adjective, head by head, and what hiding a phrase from "it" changes.
  * Touches its tables. Tests: tests/lab/test_beyond_learning.c */
 #include "experiment.h"
-#include "learning/trainer.h"
+#include "learning/training.h"
 #include "models/look.h"
+#include "panels.h"
 #include "progress.h"
 #include "range.h"
 #include "series.h"
@@ -19,10 +20,8 @@ enum {
     HEADS = 2,
     ROWS = LAYERS * HEADS + 1, /* of a heatmap: the heads, then rollout */
     SENTENCES = 2,
-    SEEDS = 3, /* the first one's model is looked into */
-    STEPS = 600,
-    CHUNK = 50, /* steps between two words about progress */
-    EXAMPLES = 1024
+    SEEDS = 3, /* the first one's model, the one of `attn train whois`, is looked into */
+    CHUNK = 50 /* steps between two words about progress */
 };
 
 static const char *const words[SENTENCES][N] = {
@@ -43,42 +42,48 @@ static const char *const answer_rows[] = {"nothing", "its phrase", "the rival"};
 enum { NOTHING, ITS_PHRASE, THE_RIVAL, CONDITIONS };
 
 /* In percent of held-out sentences, but for the seed. Selectivity: more weight on the right phrase
- * than on the other, mean of the heads. */
+ * than on the other, weights averaged over the heads. */
 static const char *const seed_columns[] = {"seed",          "right",          "selectivity 1",
                                            "selectivity 2", "without phrase", "without rival"};
 enum { SEED, RIGHT, SELECTIVITY_1, SELECTIVITY_2, WITHOUT_PHRASE, WITHOUT_RIVAL, SEED_COLUMNS };
 
 /* ---- measure ---- */
 
-/* The defaults of the task at twice the rate, which falls as if for twice the steps. */
-static attn_status train(const lab_settings *settings, size_t run, lab_trainer **trainer,
-                         attn_error *err) {
-    lab_trainer_options options = lab_trainer_defaults(lab_task_named("whois"));
-    options.rate = 0.004;
-    options.warmup = 20;
-    options.steps = 2 * STEPS;
-    options.seed = run + 1;
-    options.threads = settings->threads;
-    ATTN_TRY(lab_trainer_create(&options, trainer, err));
-    for (size_t i = 0; i < STEPS; i++) {
-        lab_training_step step;
-        ATTN_TRY(lab_trainer_step(*trainer, &step, err));
-        if ((i + 1) % CHUNK == 0) lab_progress(settings, run * STEPS + i + 1, SEEDS * STEPS);
-    }
+typedef struct course {
+    const lab_settings *settings;
+    size_t run;
+} course;
+
+static bool tell(void *arg, const lab_training *training, bool evaluated) {
+    const course *c = arg;
+    const size_t most = (size_t)training->options.steps, step = (size_t)training->step.step;
+    (void)evaluated;
+    if (step % CHUNK == 0) lab_progress(c->settings, c->run * most + step, SEEDS * most);
+    return true;
+}
+
+/* As `attn train whois --seed N` does, to the bit. */
+static attn_status train(course *c, lab_training *training, attn_error *err) {
+    *training = (lab_training){.options = lab_trainer_defaults(lab_task_named("whois")),
+                               .goal = LAB_TRAINING_GOAL,
+                               .every = LAB_TRAINING_EVERY,
+                               .watch = tell,
+                               .arg = c};
+    training->options.seed = LAB_TASK_SEED + c->run;
+    training->options.threads = c->settings->threads;
+    ATTN_TRY(lab_training_run(training, err));
+    lab_progress(c->settings, c->run + 1, SEEDS);
     return ATTN_OK;
 }
 
-static attn_status measure_seed(lab_trainer *trainer, double *row, attn_error *err) {
-    const lab_evaluation_wish wish = {.examples = EXAMPLES, .knock_out = true};
-    lab_evaluation found;
-    ATTN_TRY(lab_trainer_evaluate(trainer, &wish, &found, err));
-    row[SEED] = (double)lab_trainer_model(trainer)->seed;
-    row[RIGHT] = 100 * found.accuracy;
-    row[SELECTIVITY_1] = 100 * found.head_mean[0];
-    row[SELECTIVITY_2] = 100 * found.head_mean[1];
-    row[WITHOUT_PHRASE] = 100 * found.without_right;
-    row[WITHOUT_RIVAL] = 100 * found.without_rival;
-    return ATTN_OK;
+static void put_seed(const lab_training *training, double *row) {
+    const lab_evaluation *found = &training->now;
+    row[SEED] = (double)training->options.seed;
+    row[RIGHT] = 100 * found->accuracy;
+    row[SELECTIVITY_1] = 100 * found->head_mean[0];
+    row[SELECTIVITY_2] = 100 * found->head_mean[1];
+    row[WITHOUT_PHRASE] = 100 * found->without_right;
+    row[WITHOUT_RIVAL] = 100 * found->without_rival;
 }
 
 static void tokens_of(const attni_model *model, size_t sentence, int32_t *tokens) {
@@ -164,12 +169,13 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
     if (!seeds) return attni_fail(err, ATTN_E_MEMORY, "E9: no memory for its tables");
     attn_status status = ATTN_OK;
     for (size_t run = 0; run < SEEDS && status == ATTN_OK; run++) {
-        lab_trainer *trainer = NULL;
-        status = train(settings, run, &trainer, err);
-        if (status == ATTN_OK) status = measure_seed(trainer, lab_cell(seeds, run, 0), err);
+        course c = {settings, run};
+        lab_training training;
+        status = train(&c, &training, err);
+        if (status == ATTN_OK) put_seed(&training, lab_cell(seeds, run, 0));
         if (status == ATTN_OK && run == 0)
-            status = look_into(settings, lab_trainer_model(trainer), data, err);
-        lab_trainer_destroy(trainer);
+            status = look_into(settings, lab_trainer_model(training.trainer), data, err);
+        lab_trainer_destroy(training.trainer);
     }
     return status;
 }
@@ -188,37 +194,44 @@ static void draw_heads(const lab_data *data, const char *name, const plot_heatma
     plot_heatmap_draw(canvas, area, &map);
 }
 
+static const double least_number = 0.05; /* smaller weights are shown by their colour only */
+
 /* A sentence, and under it what the model answers, as it is and with the phrase hidden. */
 static void draw_sentence(const lab_data *data, size_t sentence, plot_canvas *canvas,
                           plot_rect area) {
     const lab_table *answers = lab_table_named(data, "answers");
     const char *const *word = words[sentence] + phrase_at[sentence];
     char title[80], note[160];
-    snprintf(title, sizeof title, "From “it” in “... because it was %s.”",
-             sentence_names[sentence]);
+    snprintf(title, sizeof title, "%s  From “it” in “... because it was %s.”",
+             sentence == 0 ? "a" : "b", sentence_names[sentence]);
     snprintf(note, sizeof note,
-             "answer: %s %.0f %%, %s %.0f %%; its phrase hidden: %s %.0f %%, %s %.0f %%", word[2],
-             *lab_cell(answers, NOTHING, 2 * sentence), word[1],
+             "answer: %s %.0f %%, %s %.0f %%; with its phrase masked: %s %.0f %%, %s %.0f %%",
+             word[2], *lab_cell(answers, NOTHING, 2 * sentence), word[1],
              *lab_cell(answers, NOTHING, 2 * sentence + 1), word[2],
              *lab_cell(answers, ITS_PHRASE, 2 * sentence), word[1],
              *lab_cell(answers, ITS_PHRASE, 2 * sentence + 1));
-    const plot_heatmap look = {.title = title, .max = 1, .number = "%.2f", .note = note};
+    const plot_heatmap look = {.title = title,
+                               .max = 1,
+                               .number = "%.2f",
+                               .number_from = least_number,
+                               .bar_label = "weight",
+                               .note = note};
     draw_heads(data, sentence_names[sentence], &look, canvas, area);
 }
 
 /* The same measures of three models. */
 static void draw_seeds(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    static const char *const groups[] = {"answers right", "layer 1 looks right",
-                                         "layer 2 looks right", "right, phrase hidden",
-                                         "right, rival hidden"};
-    static const char *const names[SEEDS] = {"seed 1", "seed 2", "seed 3"};
+    static const char *const groups[] = {"right answers", "layer 1 prefers the phrase",
+                                         "layer 2 prefers the phrase", "right, phrase masked",
+                                         "right, rival masked"};
+    static const char *const names[SEEDS] = {"seed 42", "seed 43", "seed 44"};
     static const plot_color colors[SEEDS] = {PLOT_BLUE, PLOT_GREEN, PLOT_PURPLE};
     const lab_table *table = lab_table_named(data, "seeds");
     plot_bar_series series[SEEDS];
     for (size_t i = 0; i < SEEDS; i++)
         series[i] = (plot_bar_series){
             .name = names[i], .color = colors[i], .value = lab_cell(table, i, RIGHT)};
-    const plot_bars bars = {.title = "Three models, 1024 new sentences each",
+    const plot_bars bars = {.title = "d  Three models, 2048 held-out sentences each",
                             .group = groups,
                             .n_groups = SEED_COLUMNS - RIGHT,
                             .value = {.label = "%", .min = 0, .max = 100},
@@ -229,15 +242,17 @@ static void draw_seeds(const lab_data *data, plot_canvas *canvas, plot_rect area
 }
 
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    const plot_heatmap difference = {.title = "From “it”: tired minus dirty",
+    const plot_heatmap difference = {.title = "c  Difference: tired minus dirty",
                                      .map = PLOT_SIGNED,
                                      .min = -1,
                                      .max = 1,
-                                     .number = "%.2f"};
-    draw_sentence(data, 0, canvas, plot_grid(area, 2, 2, 0, 18));
-    draw_sentence(data, 1, canvas, plot_grid(area, 2, 2, 1, 18));
-    draw_heads(data, "difference", &difference, canvas, plot_grid(area, 2, 2, 2, 18));
-    draw_seeds(data, canvas, plot_grid(area, 2, 2, 3, 18));
+                                     .number = "%.2f",
+                                     .number_from = least_number,
+                                     .bar_label = "difference"};
+    draw_sentence(data, 0, canvas, lab_panel(area, 2, 2, 0));
+    draw_sentence(data, 1, canvas, lab_panel(area, 2, 2, 1));
+    draw_heads(data, "difference", &difference, canvas, lab_panel(area, 2, 2, 2));
+    draw_seeds(data, canvas, lab_panel(area, 2, 2, 3));
 }
 
 /* ---- judge ---- */
@@ -263,25 +278,25 @@ static void judge(const lab_data *data, lab_finding *finding) {
     finding->verdict = looks.low > 90 && hidden.high < 25 ? LAB_HOLDS : LAB_MEASURED;
     snprintf(finding->headline, LAB_TEXT,
              "One adjective moves attention from \"it\": the heads of layer 2 give \"The red cat\" "
-             "%.0f %% of "
-             "the weight before \"tired\" and %.0f %% before \"dirty\", \"the blue mat\" %.0f and "
-             "%.0f %%; in %d models the last layer prefers the right phrase in %s %% of new "
-             "sentences.",
+             "%.0f %% of the weight before \"tired\" and %.0f %% before \"dirty\"; \"the blue "
+             "mat\" gets %.0f and %.0f %%. In %d models the last layer prefers the right phrase in "
+             "%s %% of held-out sentences.",
              last_layer(tired, 0), last_layer(dirty, 0), last_layer(tired, 5), last_layer(dirty, 5),
              SEEDS, lab_range_said(looks).text);
-    snprintf(finding->text, LAB_TEXT,
-             "Rows are heads, columns are what \"it\" looks at. Layer 1 does not choose (it looks "
-             "right in %s %%), layer 2 does. The answer depends on it: with its phrase hidden "
-             "\"cat\" falls from %.0f to %.0f %%, \"red\" from %.0f to %.0f %%, and only %s %% of "
-             "new sentences are still right (of %s %%). Rollout, which mixes layers and residuals, "
-             "blurs "
-             "this: the phrases get %.0f and %.0f %% (tired), %.0f and %.0f %% (dirty).",
-             lab_range_said(lab_range_of(seeds, SELECTIVITY_1)).text,
-             *lab_cell(answers, NOTHING, 0), *lab_cell(answers, ITS_PHRASE, 0),
-             *lab_cell(answers, NOTHING, 1), *lab_cell(answers, ITS_PHRASE, 1),
-             lab_range_said(hidden).text, lab_range_said(lab_range_of(seeds, RIGHT)).text,
-             percent_of_phrase(tired, ROWS - 1, 0), percent_of_phrase(tired, ROWS - 1, 5),
-             percent_of_phrase(dirty, ROWS - 1, 0), percent_of_phrase(dirty, ROWS - 1, 5));
+    snprintf(
+        finding->text, LAB_TEXT,
+        "Rows are heads, columns are the keys of \"it\"; weights below 0.05 carry no number. "
+        "Layer 1 does not choose (it prefers the right phrase in %s %%), layer 2 does. The "
+        "answer depends on this: with the phrase masked, \"cat\" falls from %.0f to %.0f %%, "
+        "\"red\" from %.0f to %.0f %%, and only %s %% of held-out sentences are still right (of "
+        "%s %%). Rollout, which mixes layers and residuals, blurs this: the phrases get %.0f "
+        "and %.0f %% (tired), %.0f and %.0f %% (dirty).",
+        lab_range_said(lab_range_of(seeds, SELECTIVITY_1)).text, *lab_cell(answers, NOTHING, 0),
+        *lab_cell(answers, ITS_PHRASE, 0), *lab_cell(answers, NOTHING, 1),
+        *lab_cell(answers, ITS_PHRASE, 1), lab_range_said(hidden).text,
+        lab_range_said(lab_range_of(seeds, RIGHT)).text, percent_of_phrase(tired, ROWS - 1, 0),
+        percent_of_phrase(tired, ROWS - 1, 5), percent_of_phrase(dirty, ROWS - 1, 0),
+        percent_of_phrase(dirty, ROWS - 1, 5));
 }
 
 const lab_experiment lab_e9 = {
@@ -289,12 +304,15 @@ const lab_experiment lab_e9 = {
     .title = "Where attention from \"it\" goes",
     .question = "Does attention find what \"it\" means, and do the answers depend on it?",
     .method =
-        "Transformers of 2 layers, 2 heads, width 32 learn whois for 600 steps of 64 sentences "
-        "(AdamW, rate 0.004), training seeds 1 to 3. The model of seed 1 reads \"The red cat sat "
-        "on the blue mat because it was tired.\" and the same with dirty. Hiding: \"it\" may not "
-        "attend to a phrase in any layer. Rollout: (A + I)/2 of each layer, multiplied.",
-    .command = "attn train whois --save whois.safetensors",
-    .seconds = 4.5,
+        "Transformers of 2 layers, 2 heads, width 32 learn whois as attn train does, until 99.9 % "
+        "of the held-out sentences are right; training seeds 42 to 44. The model of seed 42 reads "
+        "\"The red cat sat on the blue mat because it was tired.\" and the same with dirty. "
+        "Masked: "
+        "\"it\" cannot attend to the phrase in any layer. Rollout: (A + I)/2 of each layer, "
+        "multiplied.",
+    .command = "attn report --only E9 --data",
+    .panels = 4,
+    .seconds = 7,
     .measure = measure,
     .draw = draw,
     .judge = judge,

@@ -3,6 +3,7 @@
  * Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
+#include "panels.h"
 #include "series.h"
 #include "steps/weight_rows.h"
 #include "support/layer.h"
@@ -74,7 +75,7 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     const lab_table *weights = lab_table_named(data, "weights");
     const lab_table *rows = lab_table_named(data, "rows");
-    const plot_heatmap map = {.title = "Attention weights",
+    const plot_heatmap map = {.title = "a  Attention weights",
                               .x_label = "key position",
                               .y_label = "query position",
                               .rows = N,
@@ -84,10 +85,14 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
                               .column_name = lab_token_name,
                               .number = "%.2f",
                               .bar_label = "attention weight"};
-    plot_heatmap_draw(canvas, plot_inset(area, 0, 0, area.width * 0.38, 0), &map);
+    const bool tall = lab_is_tall(area);
+    plot_heatmap_draw(canvas,
+                      tall ? plot_inset(area, 0, 0, 0, area.height * 0.42)
+                           : plot_inset(area, 0, 0, area.width * 0.38, 0),
+                      &map);
     const plot_bar_series entropy =
         lab_bar_series(rows, "entropy", (plot_bar_series){.color = PLOT_BLUE});
-    const plot_bars bars = {.title = "Entropy of each row",
+    const plot_bars bars = {.title = "b  Entropy of each row",
                             .group_label = "query position",
                             .group = lab_token_name,
                             .n_groups = N,
@@ -96,7 +101,10 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
                             .n_series = 1,
                             .horizontal = true,
                             .number = "%.2f"};
-    plot_bars_draw(canvas, plot_inset(area, area.width * 0.66, 0, 0, 0), &bars);
+    plot_bars_draw(canvas,
+                   tall ? plot_inset(area, 0, area.height * 0.62, 0, 0)
+                        : plot_inset(area, area.width * 0.66, 0, 0, 0),
+                   &bars);
 }
 
 static void judge(const lab_data *data, lab_finding *finding) {
@@ -111,13 +119,14 @@ static void judge(const lab_data *data, lab_finding *finding) {
         summary[WORST_SUM] <= (double)N * DBL_EPSILON && summary[MIN] >= 0 ? LAB_HOLDS : LAB_WRONG;
     snprintf(
         finding->headline, LAB_TEXT,
-        "Every row of the weights is a distribution over the keys: none is negative, and the sums "
-        "differ from 1 by at most %.1e, which is rounding.",
+        "Every row of the weights is a distribution over the keys: no weight is negative, and the "
+        "row sums differ from 1 by at most %.1e, which is rounding.",
         summary[WORST_SUM]);
     snprintf(finding->text, LAB_TEXT,
-             "Read a row from left to right: how much one query takes from each key. The largest "
+             "Each row shows how one query divides its weight among the keys (a). The largest "
              "weight is %.3f (query t%zu, key t%zu), the smallest %.4f. The rows are moderately "
-             "peaked: their mean entropy is %.3f nats, uniform rows would have ln 8 = %.3f.",
+             "peaked (b): their mean entropy is %.3f nats; uniform rows would have ln 8 = %.3f. "
+             "This is one draw; F4 shows the mean of many.",
              summary[MAX], peak / N, peak % N, summary[MIN], summary[MEAN_ENTROPY],
              summary[ENTROPY_LIMIT]);
 }
@@ -130,7 +139,9 @@ const lab_experiment lab_f1 = {
     .method = "One head, n = 8, d_model = 32, d_k = d_v = 16, biases 0; W_Q, W_K, W_V, W_O, then "
               "X drawn from NumPy's legacy stream at the report's seed, weights with variance "
               "2 / (fan_in + fan_out); run in double by the library's layer.",
-    .command = "attn report --only F1",
+    .command = "attn report --only F1 --data",
+    .claims = "C-1",
+    .panels = 2,
     .seconds = 0.01,
     .measure = measure,
     .draw = draw,

@@ -3,6 +3,7 @@
  * C-2. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
+#include "panels.h"
 #include "series.h"
 #include "steps/weight_rows.h"
 #include "support/layer.h"
@@ -21,7 +22,7 @@ static attn_status run_layer(const lab_settings *settings, double *const weights
     lab_layer layer = {.B = 1, .n = N, .d_model = D_MODEL, .d_k = D_K};
     attn_status status = lab_layer_create(&layer, err);
     if (status != ATTN_OK) goto done;
-    lab_layer_draw(&layer, settings->seed + 1);
+    lab_layer_draw(&layer, settings->seed);
     for (int masked = 0; masked < 2; masked++) {
         layer.causal = masked != 0;
         status = lab_layer_forward(settings->ctx, &layer, err);
@@ -90,24 +91,29 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
                         .column_name = lab_token_name,
                         .max = fmax(summary[FREE_MAX], summary[CAUSAL_MAX]),
                         .number = "%.2f"};
-    /* the right one has the colour bar of both, and as much more room */
-    const plot_rect left = plot_inset(area, 0, 0, (area.width + 16 + 54) / 2, 0);
+    const bool tall = lab_is_tall(area);
+    /* beside each other, the right one has the colour bar of both, and as much more room */
+    const double bar = tall ? 0 : 54;
+    const plot_rect left = plot_inset(lab_panel(area, 1, 2, 0), 0, 0, bar / 2, 0);
+    const plot_rect right = plot_inset(lab_panel(area, 1, 2, 1), -bar / 2, 0, 0, 0);
     char note[2][80];
-    snprintf(note[0], sizeof note[0], "sum above the diagonal %.3f", summary[FREE_ABOVE]);
-    snprintf(note[1], sizeof note[1], "sum above the diagonal %g: hatched cells are masked",
+    snprintf(note[0], sizeof note[0], "sum of the weights above the diagonal: %.3f",
+             summary[FREE_ABOVE]);
+    snprintf(note[1], sizeof note[1], "sum above the diagonal: %g (hatched cells are masked)",
              summary[CAUSAL_ABOVE]);
-    map.title = "Non-causal (bidirectional)";
+    map.title = "a  Without a mask (bidirectional)";
     map.title_color = PLOT_BLUE;
     map.cell = lab_table_named(data, "noncausal")->cell;
     map.note = note[0];
+    map.bar_label = tall ? "attention weight" : NULL;
     plot_heatmap_draw(canvas, left, &map);
-    map.title = "Causal (autoregressive)";
+    map.title = "b  With a causal mask (autoregressive)";
     map.title_color = PLOT_RED;
     map.cell = lab_table_named(data, "causal")->cell;
     map.hidden = hidden;
     map.note = note[1];
     map.bar_label = "attention weight";
-    plot_heatmap_draw(canvas, plot_inset(area, left.width + 16, 0, 0, 0), &map);
+    plot_heatmap_draw(canvas, right, &map);
 }
 
 static void judge(const lab_data *data, lab_finding *finding) {
@@ -116,15 +122,16 @@ static void judge(const lab_data *data, lab_finding *finding) {
     finding->verdict = summary[CAUSAL_ABOVE] == 0 ? LAB_HOLDS : LAB_WRONG;
     snprintf(
         finding->headline, LAB_TEXT,
-        "With a causal mask the weights above the diagonal are exactly %g (%.2f without it): no "
-        "query sees the future.",
+        "With a causal mask the weights above the diagonal sum to exactly %g (%.2f without it): no "
+        "query sees a later position.",
         summary[CAUSAL_ABOVE], summary[FREE_ABOVE]);
     snprintf(
         finding->text, LAB_TEXT,
-        "The mask hides the hatched keys, and what they had is shared among the visible ones: "
-        "each causal row is the visible part of the free row divided by its sum (to %.0e). The "
-        "first query can only look at itself, the last row is the same in both. Entropy of row "
-        "t1: %.2f without the mask, %.2f with it, where two keys allow at most ln 2 = %.2f.",
+        "The mask removes the hatched keys (b), and the visible keys share their weight: each "
+        "causal row is the visible part of the unmasked row (a) divided by its sum, to within "
+        "%.0e. The first query sees only itself; the last row is the same in both panels. The "
+        "entropy of row t1 is %.2f without the mask and %.2f with it, where two keys allow at most "
+        "ln 2 = %.2f.",
         summary[RENORMALISED], lab_number(rows, 1, "entropy_noncausal"),
         lab_number(rows, 1, "entropy_causal"), lab_number(rows, 1, "entropy_limit"));
 }
@@ -134,10 +141,11 @@ const lab_experiment lab_f2 = {
     .title = "Causal against non-causal attention",
     .question = "What does a causal mask do to the weights?",
     .method =
-        "The layer of F1 (n = 8, d_model = 32, d_k = d_v = 16) drawn anew with the next seed (43 "
-        "where the report has 42); the same weights and inputs run without and with the mask. One "
-        "colour range for both.",
-    .command = "attn trace --example 003 --causal",
+        "The layer of F1, with the same weights and inputs (n = 8, d_model = 32, d_k = d_v = 16), "
+        "run without and with the mask. Both panels share one colour range.",
+    .command = "attn report --only F2 --data",
+    .claims = "C-2",
+    .panels = 2,
     .seconds = 0.01,
     .measure = measure,
     .draw = draw,

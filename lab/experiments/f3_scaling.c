@@ -3,6 +3,7 @@
  * it, and divided by d_k. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
+#include "panels.h"
 #include "series.h"
 #include "steps/scaling.h"
 #include "steps/stream.h"
@@ -97,21 +98,27 @@ done:
 
 /* ---- picture: a row of maps for each way to scale, under the names of their d_k ---- */
 
-static const double margin = 92, header = 22, bar = 50, note_height = 12; /* points */
+static const double margin = 92, header = 22, bar = 50, bare_bar = 41,
+                    note_height = 12; /* points */
 
-/* Where the map of a d_k stands in a row; the colour bar beside the last one is outside. */
-static plot_rect place(plot_rect row, size_t size) {
-    return plot_grid(plot_inset(row, margin, 0, bar, 0), 1, SIZES, size, 10);
+/* Where the map of a d_k stands in a row; the colour bar beside the last one is outside. In a tall
+ * figure the name of the row stands over the maps, otherwise left of them. */
+static plot_rect place(plot_rect row, size_t size, bool tall) {
+    const plot_rect maps =
+        plot_inset(row, tall ? 0 : margin, tall ? header : 0, tall ? bare_bar : bar, 0);
+    return plot_grid(maps, 1, SIZES, size, tall ? 4 : 10);
 }
 
 static void draw_map(const lab_data *data, lab_scaling scaling, size_t size, plot_canvas *canvas,
                      plot_rect at) {
     static const char *const no_name[N] = {"", "", "", "", "", "", "", ""};
     static const plot_style style = {.size = 8, .align = PLOT_CENTER};
-    const bool last = size + 1 == SIZES;
+    const bool last = size + 1 == SIZES, is_small = at.width < 90;
+    const double room = is_small ? bare_bar : bar;
     const double *summary = summary_of(data, scaling, size);
     char note[64];
-    snprintf(note, sizeof note, "entropy %.2f, max %.2f", summary[ENTROPY], summary[MAX]);
+    snprintf(note, sizeof note, is_small ? "%.2f; %.2f" : "entropy %.2f, max %.2f",
+             summary[ENTROPY], summary[MAX]);
     const plot_heatmap map = {
         .rows = N,
         .columns = N,
@@ -119,38 +126,48 @@ static void draw_map(const lab_data *data, lab_scaling scaling, size_t size, plo
         .row_name = no_name,
         .column_name = no_name,
         .max = 1,
-        .bar_label = last ? "weight" : NULL};
-    plot_heatmap_draw(canvas, plot_inset(at, 0, 0, last ? -bar : 0, 0), &map);
+        .bar_label = !last           ? NULL
+                     : at.width < 90 ? ""
+                                     : "weight"};
+    plot_heatmap_draw(canvas, plot_inset(at, 0, 0, last ? -room : 0, 0), &map);
     /* in the room of the names that are not there */
     plot_text(canvas, plot_inset(at, 0, at.height - note_height, 0, 0), &style, note);
 }
 
-static void draw_header(const lab_data *data, plot_canvas *canvas, plot_rect row) {
+static void draw_header(const lab_data *data, plot_canvas *canvas, plot_rect row, bool tall) {
     const plot_style name = {.size = 11, .bold = true, .align = PLOT_CENTER};
     const plot_style hint = {.size = 8, .color = PLOT_FAINT};
-    plot_text(canvas, (plot_rect){row.x, row.y, margin - 8, row.height}, &hint,
-              "rows: queries\ncolumns: keys");
+    if (!tall) {
+        plot_text(canvas, (plot_rect){row.x, row.y, margin - 8, row.height}, &hint,
+                  "rows: queries\ncolumns: keys");
+    }
     for (size_t i = 0; i < SIZES; i++) {
         char title[48];
         snprintf(title, sizeof title, "d<sub>k</sub> = %g",
                  summary_of(data, LAB_SCALE_NONE, i)[D_K]);
-        plot_text(canvas, place(row, i), &name, title);
+        plot_text(canvas, plot_inset(place(row, i, tall), 0, tall ? -header : 0, 0, 0), &name,
+                  title);
     }
 }
 
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    static const char *const name[LAB_SCALINGS] = {
-        "<b>Unscaled</b>\nsaturates\nat large d<sub>k</sub>",
-        "<b>Scaled by √d<sub>k</sub></b>\nstable", "<b>Divided by d<sub>k</sub></b>\nflattens"};
+    static const char *const name[2][LAB_SCALINGS] = {
+        {"<b>a  Unscaled</b>\nsaturates\nat large d<sub>k</sub>",
+         "<b>b  Scaled</b>\nby 1/√d<sub>k</sub>: stable",
+         "<b>c  Divided</b>\nby d<sub>k</sub>: flattens"},
+        {"<b>a  Unscaled</b>: saturates (below each map: mean entropy; mean largest weight)",
+         "<b>b  Scaled by 1/√d<sub>k</sub></b>: stable",
+         "<b>c  Divided by d<sub>k</sub></b>: flattens"}};
     static const plot_color color[LAB_SCALINGS] = {PLOT_RED, PLOT_BLUE, PLOT_GREEN};
-    draw_header(data, canvas, plot_inset(area, 0, 0, 0, area.height - header));
+    const bool tall = lab_is_tall(area);
+    draw_header(data, canvas, plot_inset(area, 0, 0, 0, area.height - header), tall);
     for (size_t s = 0; s < LAB_SCALINGS; s++) {
         const plot_rect row = plot_grid(plot_inset(area, 0, header, 0, 0), LAB_SCALINGS, 1, s, 6);
         const plot_style style = {.size = 10, .color = color[s]};
-        plot_text(canvas, plot_inset(row, 0, row.height * 0.3, row.width - margin + 8, 0), &style,
-                  name[s]);
+        const plot_rect beside = plot_inset(row, 0, row.height * 0.3, row.width - margin + 8, 0);
+        plot_text(canvas, tall ? row : beside, &style, name[tall][s]);
         for (size_t i = 0; i < SIZES; i++) {
-            draw_map(data, (lab_scaling)s, i, canvas, place(row, i));
+            draw_map(data, (lab_scaling)s, i, canvas, place(row, i, tall));
         }
     }
 }
@@ -170,14 +187,16 @@ static void judge(const lab_data *data, lab_finding *finding) {
         last[ENTROPY] < first[ENTROPY] / 2 && low > last[ENTROPY] ? LAB_HOLDS : LAB_WRONG;
     snprintf(finding->headline, LAB_TEXT,
              "Without scaling the weights saturate: at d_k = %g the mean entropy of a row is %.2f "
-             "nats, with 1/sqrt(d_k) it is %.2f (uniform: %.2f).",
+             "nats; with 1/√d_k it is %.2f (uniform rows: %.2f).",
              last[D_K], last[ENTROPY], scaled[ENTROPY], log(N));
     snprintf(
         finding->text, LAB_TEXT,
-        "Top row: the scores grow with d<sub>k</sub> and softmax picks one key, entropy %.2f at "
-        "%g, %.2f at %g. Middle row: divided by √d<sub>k</sub> it stays between %.2f and %.2f. "
-        "Bottom row: divided by d<sub>k</sub> the rows become uniform (%.3f at %g). This is one "
-        "draw: from %g to %g the unscaled entropy goes from %.3f to %.3f; F4 has the mean of many.",
+        "Unscaled scores grow with d<sub>k</sub>, and softmax picks a single key (a): the entropy "
+        "is %.2f at d<sub>k</sub> = %g and %.2f at %g. Divided by √d<sub>k</sub>, it stays between "
+        "%.2f and %.2f (b). Divided by d<sub>k</sub>, the rows become uniform (c; %.3f at %g). "
+        "This "
+        "is one draw: from %g to %g the unscaled entropy goes from %.3f to %.3f. F4 shows the mean "
+        "of many draws.",
         first[ENTROPY], first[D_K], last[ENTROPY], last[D_K], low, high, by_d_k[ENTROPY],
         by_d_k[D_K], before[D_K], last[D_K], before[ENTROPY], last[ENTROPY]);
 }
@@ -191,7 +210,9 @@ const lab_experiment lab_f3 = {
         "gives Q, then K, standard normal. The same Q and K with scale 1 (unscaled), 1/√d_k "
         "(scaled) and 1/d_k. Colours from 0 to 1 in all maps; entropy and largest weight are "
         "means over the rows.",
-    .command = "attn trace --example 003 --no-scale",
+    .command = "attn report --only F3 --data",
+    .claims = "C-15",
+    .panels = 2,
     .seconds = 0.01,
     .measure = measure,
     .draw = draw,

@@ -3,6 +3,7 @@
  * C-3a. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
+#include "panels.h"
 #include "progress.h"
 #include "series.h"
 #include "steps/scaling.h"
@@ -142,14 +143,14 @@ static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     static const char *const largest[3] = {"max", "max_low", "max_high"};
     const plot_rule uniform = {.at = log(N)};
     const plot_rule share = {.at = 1 / (double)N};
-    const plot_chart left = {.title = "Mean entropy of a row (dotted: uniform, ln 16)",
+    const plot_chart left = {.title = "a  Mean entropy of a row (dotted: uniform, ln 16)",
                              .y = {.label = "entropy in nats", .min = 0, .max = 3},
                              .rule = &uniform};
-    const plot_chart right = {.title = "Mean largest weight of a row (dotted: 1/16)",
+    const plot_chart right = {.title = "b  Mean largest weight of a row (dotted: 1/16)",
                               .y = {.label = "largest weight", .min = 0, .max = 1},
                               .rule = &share};
-    draw_chart(data, entropy, &left, canvas, plot_grid(area, 1, 2, 0, 24));
-    draw_chart(data, largest, &right, canvas, plot_grid(area, 1, 2, 1, 24));
+    draw_chart(data, entropy, &left, canvas, lab_panel(area, 1, 2, 0));
+    draw_chart(data, largest, &right, canvas, lab_panel(area, 1, 2, 1));
 }
 
 static void judge(const lab_data *data, lab_finding *finding) {
@@ -164,6 +165,7 @@ static void judge(const lab_data *data, lab_finding *finding) {
     }
     const bool sharpens = unscaled[ENTROPY] < *lab_cell(table[LAB_SCALE_NONE], 0, ENTROPY) / 4;
     finding->verdict = sharpens && high - low < 0.25 ? LAB_HOLDS_IF : LAB_WRONG;
+    snprintf(finding->condition, LAB_TEXT, "if the scores are not divided by √d_k");
     snprintf(
         finding->headline, LAB_TEXT,
         "d_k controls sharpness only without scaling: at d_k = %g the mean largest weight is %.3f "
@@ -171,10 +173,11 @@ static void judge(const lab_data *data, lab_finding *finding) {
         unscaled[D_K], unscaled[MAX], scaled[MAX], low, high);
     snprintf(
         finding->text, LAB_TEXT,
-        "Lines are means over %d trials, bands are one standard deviation of a trial's mean. "
-        "Unscaled, entropy falls to %.3f of at most ln 16 = %.3f; still only %.0f %% of the rows "
-        "have a weight above 0.99, because the two best keys may be close. Divided by "
-        "d<sub>k</sub> the rows tend to uniform instead (entropy %.4f).",
+        "Lines are means over %d trials; bands are ± one standard deviation of the mean of a "
+        "trial. Unscaled, the entropy falls to %.3f of at most ln 16 = %.3f (a); even so, only "
+        "%.0f %% of the rows have a weight above 0.99, because the two best keys can be close. "
+        "Divided by d<sub>k</sub>, the rows tend to the uniform distribution instead (entropy "
+        "%.4f).",
         TRIALS, unscaled[ENTROPY], log(N), 100 * unscaled[SATURATED],
         *lab_cell(table[LAB_SCALE_D_K], SIZES - 1, ENTROPY));
 }
@@ -186,7 +189,9 @@ const lab_experiment lab_f4 = {
     .method = "n = 16, d_k = 2, 4, ... 512; 50 trials, trial t with the report's seed + t: Q, "
               "then K, standard normal. Scores times 1 (unscaled), 1/√d_k (scaled) and 1/d_k; "
               "entropy in nats and largest weight, mean over the rows of a trial.",
-    .command = "attn report --only F4 --seed 7",
+    .command = "attn report --only F4 --data",
+    .claims = "C-3a,C-3b",
+    .panels = 2,
     .seconds = 0.2,
     .measure = measure,
     .draw = draw,

@@ -3,7 +3,9 @@
  * against d_k, and claims C-6a, C-6b. Tests: tests/lab/test_figures.c */
 #include "core/base.h"
 #include "experiment.h"
+#include "panels.h"
 #include "progress.h"
+#include "range.h"
 #include "series.h"
 #include "steps/scaling.h"
 #include "steps/weight_rows.h"
@@ -22,19 +24,50 @@ static const char *const part_markup[LAB_LAYER_PARTS] = {
 static const char *const part_name[LAB_LAYER_PARTS] = {"W_Q", "W_K", "W_V", "W_O", "b_Q",
                                                        "b_K", "b_V", "b_O", "X"};
 
-/* Table `positions`: norms of the gradient of x at each position; of one draw, and the mean. */
-enum { POSITION, ONE_FREE, ONE_CAUSAL, MEAN_FREE, MEAN_CAUSAL, POSITION_COLUMNS };
-static const char *const position_heading[] = {"position", "noncausal", "causal", "mean_noncausal",
-                                               "mean_causal"};
+/* Table `positions`: norms of the gradient of x at each position; of one draw, the mean, and the
+ * mean less and plus one standard deviation of a draw. */
+enum {
+    POSITION,
+    ONE_FREE,
+    ONE_CAUSAL,
+    MEAN_FREE,
+    MEAN_CAUSAL,
+    LOW_FREE,
+    LOW_CAUSAL,
+    HIGH_FREE,
+    HIGH_CAUSAL,
+    POSITION_COLUMNS
+};
+static const char *const position_heading[] = {"position",       "noncausal",      "causal",
+                                               "mean_noncausal", "mean_causal",    "low_noncausal",
+                                               "low_causal",     "high_noncausal", "high_causal"};
 /* Table `draws`: of how many draws the means are; in how many causal ones position 0 has the
  * largest norm, and in how many each norm is below the one before. */
 enum { DRAWS, FIRST_LARGEST, FALLING, DRAWS_PER_SIZE, DRAWS_COLUMNS };
 static const char *const draws_heading[] = {"draws", "first_largest", "falling", "draws_per_d_k"};
 
-/* Tables `unscaled` and `scaled`: norms, scores and weights of one draw by d_k, and two means. */
-enum { SIZE, OF_X, OF_W_Q, OF_W_K, OF_W_V, OF_W_O, SCORE_SD, MAX, MEAN_X, MEAN_W_Q, SIZE_COLUMNS };
-static const char *const size_heading[] = {"d_k", "X",        "W_Q", "W_K",    "W_V",
-                                           "W_O", "score_sd", "max", "mean_X", "mean_W_Q"};
+/* Tables `unscaled` and `scaled`: norms, scores and weights of one draw by d_k, and two means with
+ * one standard deviation of a draw to either side. */
+enum {
+    SIZE,
+    OF_X,
+    OF_W_Q,
+    OF_W_K,
+    OF_W_V,
+    OF_W_O,
+    SCORE_SD,
+    MAX,
+    MEAN_X,
+    MEAN_W_Q,
+    LOW_X,
+    LOW_W_Q,
+    HIGH_X,
+    HIGH_W_Q,
+    SIZE_COLUMNS
+};
+static const char *const size_heading[] = {"d_k",   "X",        "W_Q",    "W_K",     "W_V",
+                                           "W_O",   "score_sd", "max",    "mean_X",  "mean_W_Q",
+                                           "low_X", "low_W_Q",  "high_X", "high_W_Q"};
 
 static attn_status forward_backward(attn_ctx *ctx, lab_layer *layer, attn_error *err) {
     ATTN_TRY(lab_layer_forward(ctx, layer, err));
@@ -45,6 +78,7 @@ static attn_status forward_backward(attn_ctx *ctx, lab_layer *layer, attn_error 
 
 typedef struct mask_tables {
     lab_table *parameters, *positions, *draws;
+    lab_spread (*spread)[MODES]; /* (N, MODES) of the norms at each position */
 } mask_tables;
 
 static bool strictly_falling(const double *x) {
@@ -62,6 +96,7 @@ static void add_norms(const lab_layer *layer, bool shown, const mask_tables *to)
     for (size_t i = 0; i < N; i++) {
         if (shown) *lab_cell(to->positions, i, ONE_FREE + mode) = norm[i];
         *lab_cell(to->positions, i, MEAN_FREE + mode) += norm[i] / (double)POSITION_DRAWS;
+        lab_spread_add(&to->spread[i][mode], norm[i]);
     }
     for (size_t part = 0; shown && part < LAB_LAYER_PARTS; part++) {
         *lab_cell(to->parameters, part, mode) = lab_layer_norm(layer, (lab_layer_part)part);
@@ -70,6 +105,16 @@ static void add_norms(const lab_layer *layer, bool shown, const mask_tables *to)
     to->draws->cell[DRAWS]++;
     to->draws->cell[FIRST_LARGEST] += norm[0] == lab_largest(norm, N);
     to->draws->cell[FALLING] += strictly_falling(norm);
+}
+
+static void put_bands(const mask_tables *to) {
+    for (size_t i = 0; i < N; i++) {
+        for (size_t mode = 0; mode < MODES; mode++) {
+            const lab_range band = lab_spread_band(&to->spread[i][mode]);
+            *lab_cell(to->positions, i, LOW_FREE + mode) = band.low;
+            *lab_cell(to->positions, i, HIGH_FREE + mode) = band.high;
+        }
+    }
 }
 
 static attn_status measure_mask(const lab_settings *settings, const mask_tables *to,
@@ -84,6 +129,7 @@ static attn_status measure_mask(const lab_settings *settings, const mask_tables 
             if (status == ATTN_OK) add_norms(&layer, draw == 0, to);
         }
     }
+    put_bands(to);
     lab_layer_free(&layer);
     return status;
 }
@@ -106,12 +152,17 @@ static attn_status put_shown(attn_ctx *ctx, const lab_layer *layer, double *row,
     return ATTN_OK;
 }
 
+/* spread (2): of X and W_Q. */
 static attn_status add_draw(attn_ctx *ctx, lab_layer *layer, bool shown, double *row,
-                            attn_error *err) {
+                            lab_spread *spread, attn_error *err) {
+    static const lab_layer_part part[] = {LAB_LAYER_X, LAB_LAYER_W_Q};
     ATTN_TRY(forward_backward(ctx, layer, err));
     if (shown) ATTN_TRY(put_shown(ctx, layer, row, err));
-    row[MEAN_X] += lab_layer_norm(layer, LAB_LAYER_X) / (double)SIZE_DRAWS;
-    row[MEAN_W_Q] += lab_layer_norm(layer, LAB_LAYER_W_Q) / (double)SIZE_DRAWS;
+    for (int i = 0; i < 2; i++) {
+        const double norm = lab_layer_norm(layer, part[i]);
+        row[MEAN_X + i] += norm / (double)SIZE_DRAWS;
+        lab_spread_add(&spread[i], norm);
+    }
     return ATTN_OK;
 }
 
@@ -119,13 +170,19 @@ static attn_status add_draw(attn_ctx *ctx, lab_layer *layer, bool shown, double 
 static attn_status measure_size(const lab_settings *settings, int64_t d_k, double *const row[2],
                                 attn_error *err) {
     lab_layer layer = {.B = B, .n = N, .d_model = D_MODEL, .d_k = d_k};
+    lab_spread spread[2][2] = {{{0}}}; /* unscaled, scaled; X, W_Q */
     attn_status status = lab_layer_create(&layer, err);
     for (uint32_t draw = 0; draw < SIZE_DRAWS && status == ATTN_OK; draw++) {
         lab_layer_draw(&layer, settings->seed + draw);
         for (int s = LAB_SCALE_NONE; s <= LAB_SCALE_SQRT && status == ATTN_OK; s++) {
             layer.scale = lab_scaling_factor((lab_scaling)s, d_k);
-            status = add_draw(settings->ctx, &layer, draw == 0, row[s], err);
+            status = add_draw(settings->ctx, &layer, draw == 0, row[s], spread[s], err);
         }
+    }
+    for (int i = 0; i < 4; i++) {
+        const lab_range band = lab_spread_band(&spread[i / 2][i % 2]);
+        row[i / 2][LOW_X + i % 2] = band.low;
+        row[i / 2][HIGH_X + i % 2] = band.high;
     }
     lab_layer_free(&layer);
     return status;
@@ -134,10 +191,12 @@ static attn_status measure_size(const lab_settings *settings, int64_t d_k, doubl
 static attn_status measure(const lab_settings *settings, lab_data *data, attn_error *err) {
     lab_table *sizes[2] = {lab_table_add(data, "unscaled", SIZES, SIZE_COLUMNS, size_heading),
                            lab_table_add(data, "scaled", SIZES, SIZE_COLUMNS, size_heading)};
+    lab_spread spread[N][MODES] = {{{0}}};
     const mask_tables mask = {
         .parameters = lab_table_add(data, "parameters", LAB_LAYER_PARTS, MODES, mode_heading),
         .positions = lab_table_add(data, "positions", N, POSITION_COLUMNS, position_heading),
-        .draws = lab_table_add(data, "draws", 1, DRAWS_COLUMNS, draws_heading)};
+        .draws = lab_table_add(data, "draws", 1, DRAWS_COLUMNS, draws_heading),
+        .spread = spread};
     if (!sizes[0] || !sizes[1] || !mask.parameters || !mask.positions || !mask.draws) {
         return attni_fail(err, ATTN_E_MEMORY, "F7: no memory for its tables");
     }
@@ -163,7 +222,7 @@ static attn_status measure(const lab_settings *settings, lab_data *data, attn_er
 static void draw_parameters(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     const plot_bar_series series = lab_bar_series(lab_table_named(data, "parameters"), "noncausal",
                                                   (plot_bar_series){.color = PLOT_BLUE});
-    const plot_bars bars = {.title = "a  Gradient by parameter (non-causal)",
+    const plot_bars bars = {.title = "a  Gradient by parameter (no mask)",
                             .group = part_markup,
                             .n_groups = LAB_LAYER_PARTS,
                             .value = {.label = "L2 norm"},
@@ -177,7 +236,7 @@ static void draw_parameters(const lab_data *data, plot_canvas *canvas, plot_rect
 static void draw_free_positions(const lab_data *data, plot_canvas *canvas, plot_rect area) {
     const plot_bar_series series = lab_bar_series(lab_table_named(data, "positions"), "noncausal",
                                                   (plot_bar_series){.color = PLOT_BLUE});
-    const plot_bars bars = {.title = "b  Input gradient by position (non-causal)",
+    const plot_bars bars = {.title = "b  Input gradient by position (no mask)",
                             .group_label = "position",
                             .group = lab_token_name,
                             .n_groups = N,
@@ -192,19 +251,22 @@ static void draw_both_positions(const lab_data *data, plot_canvas *canvas, plot_
     const lab_table *positions = lab_table_named(data, "positions");
     const plot_bar_series series[] = {
         lab_bar_series(positions, "noncausal",
-                       (plot_bar_series){.name = "non-causal", .color = PLOT_BLUE}),
+                       (plot_bar_series){.name = "no mask", .color = PLOT_BLUE}),
         lab_bar_series(positions, "causal",
                        (plot_bar_series){.name = "causal", .color = PLOT_RED})};
-    const plot_series lines[] = {
-        lab_series(positions, "position", "mean_noncausal",
-                   (plot_series){.name = "mean, non-causal",
-                                 .color = PLOT_INK,
-                                 .mark = PLOT_DOT,
-                                 .dash = PLOT_DASHED}),
+    plot_series lines[] = {
+        lab_series(
+            positions, "position", "mean_noncausal",
+            (plot_series){
+                .name = "mean, no mask", .color = PLOT_INK, .mark = PLOT_DOT, .dash = PLOT_DASHED}),
         lab_series(positions, "position", "mean_causal",
                    (plot_series){.name = "mean, causal", .color = PLOT_INK, .mark = PLOT_SQUARE})};
+    for (size_t mode = 0; mode < MODES; mode++) {
+        lines[mode].low = lab_cell(positions, 0, LOW_FREE + mode);
+        lines[mode].high = lab_cell(positions, 0, HIGH_FREE + mode);
+    }
     char title[80];
-    snprintf(title, sizeof title, "c  Causal or not: bars one draw, lines mean of %g",
+    snprintf(title, sizeof title, "c  Bars: one draw; lines: mean of %g draws ± 1 sd",
              lab_table_named(data, "draws")->cell[DRAWS]);
     const plot_bars bars = {.title = title,
                             .group_label = "position",
@@ -235,11 +297,15 @@ static void draw_sizes(const lab_data *data, plot_canvas *canvas, plot_rect area
             look.name = name[s][part];
             look.mark = PLOT_NO_MARK;
             look.dash = part == 0 ? PLOT_SOLID : PLOT_DASHED;
+            look.named_at_end = true;
+            look.low = lab_cell(table, 0, LOW_X + (size_t)part);
+            look.high = lab_cell(table, 0, HIGH_X + (size_t)part);
             series[n++] = lab_series(table, "d_k", column[part][1], look);
         }
     }
-    char title[80];
-    snprintf(title, sizeof title, "d  Norm against d<sub>k</sub>: lines mean of %g, marks one draw",
+    char title[120];
+    snprintf(title, sizeof title,
+             "d  Against d<sub>k</sub>: lines mean of %g draws ± 1 sd, marks one draw",
              lab_table_named(data, "draws")->cell[DRAWS_PER_SIZE]);
     const plot_chart chart = {
         .title = title,
@@ -251,10 +317,10 @@ static void draw_sizes(const lab_data *data, plot_canvas *canvas, plot_rect area
 }
 
 static void draw(const lab_data *data, plot_canvas *canvas, plot_rect area) {
-    draw_parameters(data, canvas, plot_grid(area, 2, 2, 0, 16));
-    draw_free_positions(data, canvas, plot_grid(area, 2, 2, 1, 16));
-    draw_both_positions(data, canvas, plot_grid(area, 2, 2, 2, 16));
-    draw_sizes(data, canvas, plot_grid(area, 2, 2, 3, 16));
+    draw_parameters(data, canvas, lab_panel(area, 2, 2, 0));
+    draw_free_positions(data, canvas, lab_panel(area, 2, 2, 1));
+    draw_both_positions(data, canvas, lab_panel(area, 2, 2, 2));
+    draw_sizes(data, canvas, lab_panel(area, 2, 2, 3));
 }
 
 /* ---- verdict ---- */
@@ -281,20 +347,22 @@ static void judge(const lab_data *data, lab_finding *finding) {
     const double *draws = lab_table_named(data, "draws")->cell;
     finding->verdict =
         falls_with_position(positions) && spread(scaled, "mean_X") < 2 ? LAB_HOLDS_IF : LAB_WRONG;
+    snprintf(finding->condition, LAB_TEXT,
+             "if many draws are averaged; a single draw need not fall from position to position");
     snprintf(
         finding->headline, LAB_TEXT,
-        "With scaling the norm of the input gradient varies by a factor of %.2f from d_k = 4 to "
-        "128; with a causal mask it falls from %.1f at the first position to %.1f at the last, in "
-        "the mean of %g draws.",
+        "With scaling, the norm of the input gradient varies by a factor of %.2f from d_k = 4 to "
+        "128; with a causal mask it falls from %.1f at the first position to %.1f at the last, on "
+        "average over %g draws.",
         spread(scaled, "mean_X"), *lab_cell(positions, 0, MEAN_CAUSAL),
         *lab_cell(positions, N - 1, MEAN_CAUSAL), draws[DRAWS]);
     snprintf(finding->text, LAB_TEXT,
-             "b_K has gradient 0: it shifts all scores of a row alike (double precision leaves "
-             "%.0e, which is rounding). One causal draw need not fall from position to position: "
-             "%.0f %% of the draws do, and in %.1f %% position 0 has most. Unscaled norms are "
-             "larger, not smaller: that of W_Q is %.0f at d<sub>k</sub> = 128, scaled %.0f. With "
-             "these weights the scores shrink as d<sub>k</sub> grows (sd %.2f to %.2f), so d is "
-             "not a controlled sweep.",
+             "The gradient of b_K is 0, because b_K shifts all scores of a row alike (double "
+             "precision leaves %.0e, which is rounding). With a causal mask, %.0f %% of the draws "
+             "fall from position to position, and in %.1f %% position 0 has the largest norm (c). "
+             "Unscaled norms are larger, not smaller: W_Q has %.0f at d<sub>k</sub> = 128, scaled "
+             "%.0f (d). The scores of this layer shrink as d<sub>k</sub> grows (sd %.2f to %.2f), "
+             "so d is not a controlled sweep.",
              *lab_cell(lab_table_named(data, "parameters"), LAB_LAYER_B_K, FREE),
              100 * draws[FALLING] / draws[DRAWS], 100 * draws[FIRST_LARGEST] / draws[DRAWS],
              lab_number(lab_table_named(data, "unscaled"), SIZES - 1, "mean_W_Q"),
@@ -307,11 +375,13 @@ const lab_experiment lab_f7 = {
     .title = "Gradient flow",
     .question = "Are the gradients of the layer well-behaved, and do early positions get more "
                 "under a causal mask?",
-    .method = "The layer of F1 with B = 4 sequences, L = sum of Y (upstream gradient 1), at the "
-              "report's seed: a, b and the bars of c. Norms by position are means over the batch. "
-              "Lines: c mean of 400 draws (seed, seed + 1, ...), d mean of 100 draws for each d_k "
-              "= d_v.",
-    .command = "attn gradcheck",
+    .method = "The layer of F1 with B = 4 sequences, L = sum of Y (upstream gradient 1). Panels a, "
+              "b and the bars of c: the report's seed. Norms by position are means over the batch. "
+              "Lines: mean and standard deviation of 400 draws (seed, seed + 1, ...) in c and of "
+              "100 draws for each d_k = d_v in d.",
+    .command = "attn report --only F7 --data",
+    .claims = "C-6a,C-6b,C-6d",
+    .panels = 4,
     .seconds = 0.4,
     .measure = measure,
     .draw = draw,

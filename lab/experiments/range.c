@@ -25,3 +25,16 @@ lab_range_text lab_range_said(lab_range range) {
         snprintf(said.text, sizeof said.text, "%s to %s", low, high);
     return said;
 }
+
+/* Welford's method: no difference of large sums. */
+void lab_spread_add(lab_spread *spread, double x) {
+    const double from_old_mean = x - spread->mean;
+    spread->n++;
+    spread->mean += from_old_mean / spread->n;
+    spread->squares += from_old_mean * (x - spread->mean);
+}
+
+lab_range lab_spread_band(const lab_spread *spread) {
+    const double deviation = sqrt(spread->squares / (spread->n - 1));
+    return (lab_range){spread->mean - deviation, spread->mean + deviation};
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* range.h - the smallest and the largest of some numbers, for sentences that name a spread.
+/* range.h - the smallest and the largest of some numbers, for sentences that name a spread, and
+ * the standard deviation, for bands around a mean.
  * Tests: tests/lab/test_positions.c */
 #ifndef LAB_RANGE_H
 #define LAB_RANGE_H
@@ -17,5 +18,14 @@ typedef struct lab_range_text {
     char text[40];
 } lab_range_text;
 lab_range_text lab_range_said(lab_range range);
+
+/* Numbers that come one by one. */
+typedef struct lab_spread {
+    double n, mean, squares; /* squares: sum of the squared distances from the mean */
+} lab_spread;
+
+void lab_spread_add(lab_spread *spread, double x);
+/* The mean less and plus one standard deviation (of a sample of two or more). */
+lab_range lab_spread_band(const lab_spread *spread);
 
 #endif

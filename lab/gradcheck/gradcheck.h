@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gradcheck.h - gradients against central differences, in f64. A check says how to compute outputs
- * from numbers that may be moved and what backward says about each of them; the comparison is the
- * same for all. Tests: tests/lab/test_gradcheck.c */
+/* gradcheck.h - checks gradients against central differences, in f64. A check says how to compute
+ * outputs from numbers that may be varied, and which gradients backward gives for them; the
+ * comparison is the same for all checks. Tests: tests/lab/test_gradcheck.c */
 #ifndef LAB_GRADCHECK_H
 #define LAB_GRADCHECK_H
 
@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------------------------- comparison */
 
-/* Numbers to differentiate by, and what backward says. */
+/* Numbers to differentiate with respect to, and their gradients from backward. */
 typedef struct grad_part {
     const char *name; /* "dq" */
     double *x;        /* (n) */
@@ -32,26 +32,26 @@ typedef struct grad_problem {
     int n_parts;
 } grad_problem;
 
-/* What a check found. */
+/* The result of a check. */
 typedef struct grad_tally {
     size_t n;       /* numbers compared */
-    size_t nonzero; /* those that change the loss: a check without them would prove nothing */
+    size_t nonzero; /* those that affect the loss: a check without them would prove nothing */
     double largest; /* |backward - differences| / max(1, |differences|); NaN counts as infinite */
-    char part[48];  /* where that was */
+    char part[48];  /* where the largest error was */
     size_t element;
     double backward, differences;
 } grad_tally;
 
 void grad_add(grad_problem *problem, const char *name, double *x, const double *dx, size_t n);
-/* Moves every element of every part by 6e-6 max(1, |x|) up and down, and compares. An element that
- * is not finite (a bias of -inf) cannot move: backward must say 0. */
+/* Moves every element of every part up and down by 6e-6 max(1, |x|), and compares. An element that
+ * is not finite (a bias of -inf) cannot be moved: its gradient must be 0. */
 attn_status grad_compare(const grad_problem *problem, grad_tally *tally, attn_error *err);
 
 /* -------------------------------------------------------------------------------------- memory */
 
 enum { GRAD_MAX_BLOCKS = 128 };
 
-/* What a check runs on. Memory lives until the check is over. */
+/* The resources of a check. Memory lives until the check is over. */
 typedef struct grad_session {
     attn_ctx *ctx;
     uint64_t seed;
@@ -60,17 +60,17 @@ typedef struct grad_session {
     bool short_of_memory;
 } grad_session;
 
-/* n numbers: random in (-1, 1), the same for the same seed; or NaN, for results to come. NULL when
- * memory is short: ask grad_ready() after taking everything. */
+/* n numbers: random in (-1, 1), the same for the same seed; or NaN, for results still to be
+ * written. NULL if out of memory: call grad_ready() after all allocations. */
 double *grad_random(grad_session *session, size_t n);
 double *grad_blank(grad_session *session, size_t n);
 /* 64-byte aligned scratch. */
 void *grad_bytes(grad_session *session, size_t bytes);
-/* ATTN_E_MEMORY if anything could not be had. */
+/* ATTN_E_MEMORY if any allocation failed. */
 attn_status grad_ready(const grad_session *session, attn_error *err);
 void grad_release(grad_session *session);
 
-/* A part of a problem in one step. */
+/* Creates a part of a problem in one step. */
 typedef struct grad_pair {
     double *x;  /* (n) random */
     double *dx; /* (n) where backward writes */
@@ -100,7 +100,7 @@ extern const size_t grad_n_features;
 extern const grad_check grad_layers[]; /* gradcheck_layers.c */
 extern const size_t grad_n_layers;
 
-/* gradcheck_sequence.c; settings are layers of their headers. */
+/* gradcheck_sequence.c; settings are layers from their headers. */
 grad_run grad_check_rope, grad_check_relative, grad_check_additive, grad_check_mha;
 grad_run grad_check_transformer; /* gradcheck_model.c; setting: const bool, causal */
 grad_run grad_check_positions;   /* gradcheck_model.c; no setting */

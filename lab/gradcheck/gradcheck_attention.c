@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gradcheck_attention.c - attn_backward() against differences of attn_forward(), one row for each
- * feature of attention, on small problems. To add one: a row in grad_features. Tests:
+/* gradcheck_attention.c - attn_backward() against finite differences of attn_forward(), one row for
+ * each feature of attention, on small problems. To add one, add a row to grad_features. Tests:
  * tests/cli/test_cli_gradients.py */
 #include "core/base.h"
 #include "core/rng.h"
@@ -12,7 +12,7 @@ enum { B = 2 };
 
 typedef enum bias_kind { NO_BIAS, FULL_BIAS, SHARED_BIAS, RELATIVE_BIAS } bias_kind;
 
-/* What differs from plain attention; 0 is the default of a size (see sized()). */
+/* How a feature differs from plain attention; a size of 0 means the default (see sized()). */
 typedef struct feature {
     int64_t H, H_kv, n_q, n_k, d_k, d_v;
     bool causal, offsets, window, mask, pattern, lengths, packed, alibi, sinks, kept;
@@ -44,7 +44,7 @@ static feature sized(feature f) {
     return f;
 }
 
-/* Packed, the sequences follow one another in a single batch entry. */
+/* If packed, the sequences follow one another in a single batch entry. */
 static attn_tensor tensor_of(const attention *a, const double *data, int64_t H, int64_t n,
                              int64_t d) {
     return a->f.packed ? attn_tensor_bhsd(data, ATTN_F64, 1, H, B * n, d)
@@ -73,7 +73,7 @@ static void set_tensors(attention *a) {
     a->lse = tensor_of(a, lse, f->H, f->n_q, 1);
 }
 
-/* The lists name places of B sequences; the packed ones are of different lengths. */
+/* The lists have entries for B sequences; packed sequences differ in length. */
 static void set_positions(attention *a) {
     const feature *f = &a->f;
     enum { OFFSETS, QUERIES, KEYS };
@@ -82,7 +82,7 @@ static void set_positions(attention *a) {
         a->args.window_left = f->n_k / 2 - 1;
         a->args.window_right = 1;
     }
-    if (f->offsets) { /* in the second sequence the first two queries see nothing when causal */
+    if (f->offsets) { /* if causal, the first two queries of the second sequence see no key */
         a->lists[OFFSETS][0] = 1;
         a->lists[OFFSETS][1] = -2;
         a->args.offsets = a->lists[OFFSETS];
@@ -102,11 +102,11 @@ static void set_positions(attention *a) {
     }
 }
 
-/* Rows and keys of the longest sequence. */
+/* The rows and keys of the longest sequence. */
 static int64_t most_rows(const feature *f) { return f->packed ? f->n_q + 1 : f->n_q; }
 static int64_t most_keys(const feature *f) { return f->packed ? f->n_k + 1 : f->n_k; }
 
-/* Two thirds are visible; the first row of the first head sees nothing. */
+/* Two thirds are visible; the first row of the first head sees no key. */
 static void set_mask(attention *a) {
     const int64_t rows = most_rows(&a->f), keys = most_keys(&a->f), n = a->f.H * rows * keys;
     uint8_t *allow = grad_bytes(a->session, (size_t)n);
@@ -133,7 +133,7 @@ static void set_bias(attention *a) {
     const int64_t sizes[] = {0, B * H * rows * keys, H * (keys - 1), H * (rows + keys - 1)};
     const size_t n = (size_t)sizes[a->f.bias];
     const grad_pair bias = grad_input(a->session, &a->problem, "dbias", n);
-    if (!bias.x || !bias.dx) return; /* grad_ready() says so */
+    if (!bias.x || !bias.dx) return; /* grad_ready() reports it */
     if (a->f.bias == FULL_BIAS)
         for (size_t i = 0; i < n; i += 5) bias.x[i] = -INFINITY;
     a->args.bias = bias_view(a, bias.x);
@@ -216,7 +216,7 @@ static attn_status check_attention(grad_session *session, const void *setting, g
     a.problem.arg = &a;
     attn_status status = set_up(&a, err);
     if (status == ATTN_OK) status = backward(&a, err);
-    /* Backward had the default scale as such; to be moved it must be a number. */
+    /* Backward ran with the default scale; to be varied, it must be a number. */
     if (a.args.scale == ATTN_SCALE_AUTO) a.args.scale = 1 / sqrt((double)a.f.d_k);
     if (status == ATTN_OK) status = grad_compare(&a.problem, tally, err);
     attn_pattern_destroy(a.pattern);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gradcheck_compare.c - central differences beside the gradients of backward, number by number, and
- * the memory of a check. Tests: tests/lab/test_gradcheck.c */
+/* gradcheck_compare.c - compares the gradients of backward with central differences, number by
+ * number, and owns the memory of a check. Tests: tests/lab/test_gradcheck.c */
 #include "core/os.h"
 #include "gradcheck/gradcheck.h"
 #include "support/uniform.h"
@@ -34,8 +34,8 @@ static void count(grad_tally *tally, const grad_part *part, size_t i, double dif
     tally->differences = differences;
 }
 
-/* d loss / d x by moving x both ways. Outputs are subtracted one by one: those that do not depend
- * on x cancel exactly. upper (n_out) is scratch. */
+/* d loss / d x from moving x in both directions. Outputs are subtracted one by one, so that those
+ * that do not depend on x cancel exactly. upper (n_out) is scratch. */
 static attn_status difference(const grad_problem *p, double *x, double *upper, double *result,
                               attn_error *err) {
     const double middle = *x, h = STEP * fmax(1, fabs(middle));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gradcheck_layers.c - the layers' backward functions against differences of their forward
- * functions, in f64. To add one: a row in grad_layers. The layers of sequences stand in
+/* gradcheck_layers.c - the layers' backward functions against finite differences of their forward
+ * functions, in f64. To add one, add a row to grad_layers. The layers for sequences are in
  * gradcheck_sequence.c. Tests: tests/cli/test_cli_gradients.py */
 #define ATTNI_REAL_f64
 #include "gradcheck/gradcheck.h"
@@ -94,7 +94,8 @@ static attn_status mlp_forward(void *arg, attn_error *err) {
     return R(mlp_forward)(c->ctx, &c->mlp, &c->pass, err);
 }
 
-/* ReLU has a corner at 0, where a difference means nothing: no unit comes near it in any row. */
+/* ReLU has a kink at 0, where a finite difference is meaningless: no unit comes near it in any
+ * row. */
 static void leave_corner(const mlp_case *c, double *b_up) {
     for (int64_t unit = 0; unit < c->mlp.d_hidden; unit++) {
         for (int64_t i = 0; i < ROWS; i++) {
@@ -158,7 +159,7 @@ static attn_status check_mlp(grad_session *s, const void *setting, grad_tally *t
 /* ------------------------------------------------------------------- embedding, dropout, loss */
 
 enum { VOCAB = 8 };
-static const int32_t ids[ROWS] = {3, 0, 7, 3, 5};      /* one twice: its gradients add up */
+static const int32_t ids[ROWS] = {3, 0, 7, 3, 5};      /* one occurs twice: its gradients add up */
 static const int32_t targets[ROWS] = {2, -1, 7, 0, 2}; /* one row does not count */
 
 typedef struct embedding_case {

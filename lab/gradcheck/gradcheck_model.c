@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gradcheck_model.c - check of a whole transformer: the loss of some answers, differentiated by
- * every parameter. Rows in gradcheck_layers.c. Tests: tests/cli/test_cli_gradients.py */
+/* gradcheck_model.c - checks a whole transformer: differentiates the loss of some answers with
+ * respect to every parameter. The rows are in gradcheck_layers.c. Tests:
+ * tests/cli/test_cli_gradients.py */
 #define ATTNI_REAL_f64
 #include "gradcheck/gradcheck.h"
 #include "layers/loss.h"
@@ -19,7 +20,7 @@ typedef struct model_case {
     double loss;
 } model_case;
 
-/* The loss, and in run.gradient.logits what it says about the logits. */
+/* The loss; its gradient with respect to the logits goes to run.gradient.logits. */
 static attn_status model_forward(void *arg, attn_error *err) {
     model_case *c = arg;
     const attni_targets targets = {.n = TEXTS * ASKED * SLOTS, .vocab = WORDS, .ids = answers};
@@ -28,7 +29,8 @@ static attn_status model_forward(void *arg, attn_error *err) {
                             err);
 }
 
-/* Random weights, not those that training starts with: biases of 0 and gains of 1 are special. */
+/* Random weights, not those that training starts from: biases of 0 and gains of 1 are special
+ * cases. */
 static attn_status set_weights(model_case *c, grad_session *s, grad_problem *p, attn_error *err) {
     const attni_parameters *parameters = &c->run.parameters;
     c->weights = grad_random(s, parameters->total);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gradcheck_sequence.c - checks of the layers that know positions: RoPE, relative bias, additive
- * attention, the attention layer. Rows in gradcheck_layers.c. Tests:
+/* gradcheck_sequence.c - checks the layers that use positions: RoPE, relative bias, additive
+ * attention, the attention layer. The rows are in gradcheck_layers.c. Tests:
  * tests/cli/test_cli_gradients.py */
 #define ATTNI_REAL_f64
 #include "gradcheck/gradcheck_sequence.h"

@@ -57,32 +57,53 @@ void lab_crew_free(lab_crew *crew) {
     memset(crew, 0, sizeof *crew);
 }
 
+/* Lets every query see its own example, and nothing of the padding behind a shorter one. */
+static const uint8_t *hide_padding(const lab_crew *crew, lab_worker *worker,
+                                   const lab_task_example *examples, int64_t n_examples) {
+    const int n = crew->task->n;
+    for (int64_t i = 0; i < n_examples * n; i++) {
+        const size_t seen = (size_t)examples[i / n].n;
+        memset(worker->visible + i * n, 1, seen);
+        memset(worker->visible + i * n + seen, 0, (size_t)n - seen);
+    }
+    return worker->visible;
+}
+
+static bool has_padding(const lab_crew *crew, const lab_task_example *examples, int64_t n) {
+    for (int64_t e = 0; e < n; e++)
+        if (examples[e].n < crew->task->n) return true;
+    return false;
+}
+
 attni_text lab_crew_fill(const lab_crew *crew, lab_worker *worker, const lab_task_example *examples,
                          int64_t n) {
     const lab_task *task = crew->task;
-    int32_t *answers = worker->answers;
-    for (int64_t e = 0; e < n; e++) {
-        memcpy(worker->tokens + e * task->n, examples[e].token,
-               (size_t)task->n * sizeof *worker->tokens);
+    int32_t *answers = worker->answers, *tokens = worker->tokens;
+    memset(tokens, 0, (size_t)(n * task->n) * sizeof *tokens);
+    for (int64_t e = 0; e < n; e++, tokens += task->n) {
+        memcpy(tokens, examples[e].token, (size_t)examples[e].n * sizeof *tokens);
         for (int q = 0; q < task->n_questions; q++)
             for (int s = 0; s < task->slots; s++) *answers++ = examples[e].answer[q][s];
     }
-    return (attni_text){.B = n,
-                        .n = task->n,
-                        .tokens = worker->tokens,
-                        .first_asked = task->first_question,
-                        .n_asked = task->n_questions};
+    return (attni_text){
+        .B = n,
+        .n = task->n,
+        .tokens = worker->tokens,
+        .first_asked = task->first_question,
+        .n_asked = task->n_questions,
+        .visible = has_padding(crew, examples, n) ? hide_padding(crew, worker, examples, n) : NULL};
 }
 
-void lab_crew_hide(const lab_crew *crew, lab_worker *worker, const uint64_t *const *sets,
-                   attni_text *text) {
+void lab_crew_hide(const lab_crew *crew, lab_worker *worker, const lab_task_example *examples,
+                   lab_hidden what, attni_text *text) {
     const int n = crew->task->n;
-    memset(worker->visible, 1, (size_t)(text->B * n * n));
+    text->visible = hide_padding(crew, worker, examples, text->B);
     for (int64_t e = 0; e < text->B; e++)
         for (int q = 0; q < crew->task->n_questions; q++) {
+            const uint64_t set =
+                (what == LAB_HIDE_RIGHT ? examples[e].right : examples[e].rival)[q];
             uint8_t *row = worker->visible + (e * n + crew->task->first_question + q) * n;
             for (int j = 0; j < n; j++)
-                if (sets[e][q] >> j & 1) row[j] = 0;
+                if (set >> j & 1) row[j] = 0;
         }
-    text->visible = worker->visible;
 }

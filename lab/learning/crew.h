@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crew.h - workers that pass examples through a transformer: a batch is cut into shards of a fixed
- * size, whatever the number of threads, and each shard is one task of the pool on one worker's
- * memory and one-thread context. Results belong to shards, never to workers: same bits for any
- * thread count. Tests: tests/lab/test_trainer.c */
+/* crew.h - workers that run examples through a transformer: a batch is cut into shards of a fixed
+ * size, whatever the number of threads, and each shard is one task of the pool, with the memory and
+ * the one-thread context of a worker. Results belong to shards, never to workers, so that they are
+ * bit-identical for any thread count. Tests: tests/lab/test_trainer.c */
 #ifndef LAB_CREW_H
 #define LAB_CREW_H
 
@@ -33,11 +33,14 @@ attn_status lab_crew_create(const attni_model_config *config, const lab_task *ta
                             lab_crew *crew, attn_error *err);
 void lab_crew_free(lab_crew *crew);
 
-/* Copies examples (n <= LAB_SHARD) into the worker's arrays; the text that asks all of them. */
+/* Copies examples (n <= LAB_SHARD) into the worker's arrays; returns the text with all of their
+ * questions. No query sees the padding of those that are shorter than the longest. */
 attni_text lab_crew_fill(const lab_crew *crew, lab_worker *worker, const lab_task_example *examples,
                          int64_t n);
-/* Lets text hide from every question the tokens of its set: sets (text->B) of (n_questions). */
-void lab_crew_hide(const lab_crew *crew, lab_worker *worker, const uint64_t *const *sets,
-                   attni_text *text);
+/* Masks, for every question of text, which lab_crew_fill() made of these examples, the tokens that
+ * decide it or their rivals. */
+typedef enum lab_hidden { LAB_HIDE_RIGHT, LAB_HIDE_RIVAL } lab_hidden;
+void lab_crew_hide(const lab_crew *crew, lab_worker *worker, const lab_task_example *examples,
+                   lab_hidden what, attni_text *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge.c - see evaluation.h. Shards count on their own; counts are summed in ascending order.
+/* judge.c - see evaluation.h. Shards count independently; the counts are summed in ascending order.
  * Tests: tests/lab/test_trainer.c */
 #define ATTNI_REAL_f32
 #include "learning/judge.h"
@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* Which questions of which examples: the held-out part of every run is drawn by this seed, so that
- * runs with different seeds are judged alike. */
+/* The seed of the held-out examples. It is the same for every run, so that runs with different
+ * seeds are judged alike. */
 static const uint64_t held_out_seed = 1;
 
 attn_status lab_judge_create(lab_crew *crew, const attni_model *model, int64_t max_examples,
@@ -44,7 +44,7 @@ void lab_judge_free(lab_judge *judge) {
 
 /* --------------------------------------------------------------------------------- one shard */
 
-/* One shard under judgement. */
+/* One shard being judged. */
 typedef struct shard {
     lab_judge *judge;
     lab_worker *worker;
@@ -59,7 +59,7 @@ static attn_status forward(shard *s) {
                                          &s->text, &s->tally->error);
 }
 
-/* Counts the examples of which every answer is right; with `all` also the single answers. */
+/* Counts the examples with every answer right; with `all`, also the single answers. */
 static void count_right(shard *s, int64_t *examples_right, bool all) {
     const lab_task *task = s->judge->crew->task;
     const int per_example = task->n_questions * task->slots;
@@ -97,8 +97,8 @@ static double sum_over(uint64_t set, const float *row, int n) {
     return sum;
 }
 
-/* Is each head, and the mean of the heads, selective in this question? weights (heads, n_questions,
- * n) of its example; counts (heads + 1). */
+/* Whether each head, and the mean of the heads, is selective in this question. weights (heads,
+ * n_questions, n) of its example; counts (heads + 1). */
 static void judge_question(const shard *s, const lab_task_example *example, int question,
                            const float *weights, int64_t *counts) {
     const lab_task *task = s->judge->crew->task;
@@ -116,7 +116,7 @@ static void judge_question(const shard *s, const lab_task_example *example, int 
     counts[heads] += right_of_all > rival_of_all;
 }
 
-/* Weights of the rows that ask, and of no others. */
+/* The weights of the rows that ask questions, and no others. */
 static attn_status judge_layer(shard *s, int64_t layer) {
     const lab_task *task = s->judge->crew->task;
     const int64_t heads = s->judge->model->config.heads, n = task->n, asked = task->n_questions;
@@ -134,11 +134,8 @@ static attn_status judge_layer(shard *s, int64_t layer) {
     return ATTN_OK;
 }
 
-static attn_status knock_out(shard *s, bool rival, int64_t *right) {
-    const uint64_t *sets[LAB_SHARD];
-    for (int64_t e = 0; e < s->text.B; e++)
-        sets[e] = rival ? s->examples[e].rival : s->examples[e].right;
-    lab_crew_hide(s->judge->crew, s->worker, sets, &s->text);
+static attn_status knock_out(shard *s, lab_hidden what, int64_t *right) {
+    lab_crew_hide(s->judge->crew, s->worker, s->examples, what, &s->text);
     ATTN_TRY(forward(s));
     count_right(s, right, false);
     return ATTN_OK;
@@ -150,8 +147,8 @@ static attn_status judge_shard(shard *s) {
     count_right(s, &s->tally->right[0], true);
     for (int64_t l = 0; l < s->judge->model->config.layers; l++) ATTN_TRY(judge_layer(s, l));
     if (!s->judge->knock_out) return ATTN_OK;
-    ATTN_TRY(knock_out(s, false, &s->tally->right[1]));
-    return knock_out(s, true, &s->tally->right[2]);
+    ATTN_TRY(knock_out(s, LAB_HIDE_RIGHT, &s->tally->right[1]));
+    return knock_out(s, LAB_HIDE_RIVAL, &s->tally->right[2]);
 }
 
 static void judge_task(void *arg, int64_t task, int worker) {

@@ -7,11 +7,11 @@
 #include "learning/evaluation.h"
 #include "models/model.h"
 
-/* What one shard found, in counts and sums. */
+/* The results of one shard, as counts and sums. */
 typedef struct lab_tally {
     double loss;
     int64_t questions, answers, right_answers;
-    int64_t right[3]; /* examples all right: as they are, without what decides, without rivals */
+    int64_t right[3]; /* examples all right: unmodified, without deciding tokens, without rivals */
     attn_status status;
     attn_error error;
 } lab_tally;

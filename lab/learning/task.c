@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.c - the list of tasks, the dice, and the wall between training and the held-out part.
- * Tests: tests/lab/test_task.c */
+/* task.c - the list of tasks, their random numbers, and the separation of training and held-out
+ * examples. Tests: tests/lab/test_task.c */
 #include "learning/task.h"
 
 #include "core/rng.h"
@@ -15,6 +15,14 @@ const lab_task *lab_task_named(const char *name) {
     for (int t = 0; t < LAB_N_TASKS; t++)
         if (strcmp(lab_tasks[t]->name, name) == 0) return lab_tasks[t];
     return NULL;
+}
+
+const lab_task *lab_task_with_words(const char *name, const char *const *words, int64_t n_words) {
+    const lab_task *task = lab_task_named(name);
+    if (!task || task->n_words != n_words) return NULL;
+    for (int64_t i = 0; i < n_words; i++)
+        if (strcmp(task->words[i], words[i]) != 0) return NULL;
+    return task;
 }
 
 int lab_roll(lab_dice *dice, int sides) {
@@ -33,8 +41,8 @@ void lab_roll_distinct(lab_dice *dice, int sides, int n, int32_t *numbers) {
     }
 }
 
-/* One fifth of all identities, whatever the seed: a model is never asked what another seed of the
- * same task trained on. */
+/* One fifth of all identities, whatever the seed: a model is never tested on what another seed of
+ * the same task trained on. */
 static bool is_held_out(uint64_t identity) {
     const attni_philox r = attni_philox4x32(identity, 0, 0, 0, 0);
     return r.word[0] % 5 == 0;
@@ -44,6 +52,9 @@ void lab_task_draw(const lab_task *task, uint64_t seed, uint64_t number, lab_spl
                    lab_task_example *example) {
     lab_dice dice = {.seed = seed, .number = number, .stream = (uint32_t)part};
     uint64_t identity;
-    do identity = task->draw(&dice, example);
-    while (is_held_out(identity) != (part == LAB_HELD_OUT));
+    do {
+        *example = (lab_task_example){.n = task->n};
+        memset(example->answer, -1, sizeof example->answer); /* not asked */
+        identity = task->draw(&dice, example);
+    } while (is_held_out(identity) != (part == LAB_HELD_OUT));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task_symbols.c - tasks in symbols, each a decoder that says what comes next: induction, copy,
- * sort, add. Called through lab_tasks. Tests: tests/lab/test_task.c */
+/* task_symbols.c - tasks in symbols, each for a decoder that predicts what comes next: induction,
+ * copy, sort, add. Called through lab_tasks. Tests: tests/lab/test_task.c */
 #include "core/hash.h"
 #include "learning/task_dice.h"
 
@@ -11,7 +11,7 @@
 
 static uint64_t up_to(int token) { return ((uint64_t)2 << token) - 1; } /* tokens 0 .. token */
 
-/* The tokens, which are below 256, as one number that tells examples apart. */
+/* The tokens, which are below 256, as one number that identifies the example. */
 static uint64_t mix(const int32_t *tokens, int n) {
     uint64_t hash = ATTNI_FNV1A_BEGIN;
     for (int i = 0; i < n; i++) {
@@ -23,8 +23,8 @@ static uint64_t mix(const int32_t *tokens, int n) {
 
 /* ----------------------------------------------------------------------------------- induction */
 
-/* A block of 6 to 11 different letters, again and again. From its second round on every next letter
- * is known: look for the last time the present letter stood here, and take what came after it. The
+/* A block of 6 to 11 distinct letters, repeated. From the second round on, every next letter is
+ * determined: find the previous occurrence of the current letter, and take what followed it. The
  * length of the block varies, so that counting positions does not help. */
 
 enum { BLOCK_MIN = 6, BLOCK_MAX = 11, INDUCTION_N = 24 };
@@ -64,12 +64,12 @@ const lab_task lab_task_induction = {
 
 /* ---------------------------------------------------------------------------------- copy, sort */
 
-/* Eight symbols, a mark, and then eight symbols that follow from them: in their order, or sorted.
- * The last answer is not a token any more. */
+/* Eight symbols, a mark, and then eight symbols that follow from them: in the same order, or
+ * sorted. The last answer is no longer a token. */
 
 enum { LIST = 8, LIST_N = 2 * LIST };
 
-/* Question i is asked at token LIST + i; its answer stands at token place[i]. */
+/* Question i is asked at token LIST + i; its answer is at token place[i]. */
 static void ask_for_list(lab_task_example *example, const int *place) {
     for (int i = 0; i < LIST; i++) {
         const int32_t answer = example->token[place[i]];
@@ -136,8 +136,8 @@ const lab_task lab_task_sort = {
 
 /* ----------------------------------------------------------------------------------------- add */
 
-/* a2 a1 a0 + b2 b1 b0 = c0 c1 c2 c3: the sum is said from its last digit on, as one adds by hand,
- * so that each carry can be seen in what was said before. */
+/* a2 a1 a0 + b2 b1 b0 = c0 c1 c2 c3: the sum is written from its last digit on, as one adds by
+ * hand, so that each carry follows from what was written before. */
 
 enum { DIGIT = 3, ADD_PLUS = 10, ADD_EQUALS = 11, ADD_MARK = 2 * DIGIT + 1 };
 

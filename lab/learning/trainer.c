@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trainer.c - see trainer.h. A step: draw a batch, pass its shards forward and backward in
- * parallel, each with a gradient of its own, add the gradients in ascending order, update.
- * Tests: tests/lab/test_trainer.c */
+/* trainer.c - see trainer.h. A step draws a batch, runs its shards forward and backward in
+ * parallel, each with its own gradient, adds the gradients in ascending order, and updates the
+ * weights. Tests: tests/lab/test_trainer.c */
 #define ATTNI_REAL_f32
 #include "learning/trainer.h"
 
@@ -42,7 +42,7 @@ lab_trainer_options lab_trainer_defaults(const lab_task *task) {
                                  .clip = 1,
                                  .warmup = 50,
                                  .steps = task->defaults.steps,
-                                 .seed = 1,
+                                 .seed = LAB_TASK_SEED,
                                  .threads = 1,
                                  .causal = task->causal,
                                  .scale = ATTN_SCALE_AUTO,
@@ -79,7 +79,7 @@ static attni_model_config config_of(const lab_trainer_options *o) {
                                 .temperature = o->temperature};
 }
 
-/* rows * total floats, zeroed; NULL when there is no memory. */
+/* rows * total floats, zeroed; NULL if out of memory. */
 static float *take_floats(size_t rows, size_t total) {
     size_t bytes;
     if (!attni_mul(rows, total, &bytes) || !attni_mul(bytes, sizeof(float), &bytes)) return NULL;
@@ -189,7 +189,7 @@ static void shard_task(void *arg, int64_t task, int worker) {
     t->status[task] = pass_shard(t, task, &t->crew.worker[worker]);
 }
 
-/* The shards' gradients into the first of them, in ascending order. */
+/* Adds the shards' gradients to the first one, in ascending order. */
 static void sum_gradients(lab_trainer *t) {
     const size_t total = t->model.parameters.total;
     for (int64_t s = 1; s < t->n_shards; s++)

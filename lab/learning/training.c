@@ -2,7 +2,7 @@
 /* training.c - see training.h. */
 #include "learning/training.h"
 
-/* Whether the evaluation just made is the second in a row that meets the goal. */
+/* Whether the latest evaluation is the second in a row that meets the goal. */
 static bool is_solved(lab_training *t, bool *met_before) {
     const bool met = t->goal > 0 && t->now.accuracy >= t->goal, solved = met && *met_before;
     *met_before = met;

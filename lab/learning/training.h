@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* training.h - a training run from its first step to its last: evaluations at regular steps, the
- * goal that ends it early, and the final judgement. The caller watches and may stop it.
- * Tests: tests/lab/test_study.c, tests/cli/test_train.py */
+/* training.h - a training run from its first step to its last: evaluations at regular intervals,
+ * the goal that ends it early, and the final evaluation. The caller watches and may stop it. Tests:
+ * tests/lab/test_study.c, tests/cli/test_train.py */
 #ifndef LAB_TRAINING_H
 #define LAB_TRAINING_H
 
@@ -9,8 +9,8 @@
 
 typedef struct lab_training lab_training;
 
-/* Called after each step; `evaluated` says that training->now is of this step. False ends the
- * run. */
+/* Called after each step; `evaluated` says that training->now belongs to this step. Returning false
+ * ends the run. */
 typedef bool lab_training_watch(void *arg, const lab_training *training, bool evaluated);
 
 struct lab_training {
@@ -29,9 +29,13 @@ struct lab_training {
 };
 
 /* Trains, then judges on LAB_FINAL_EXAMPLES held-out examples with knock-outs. Gives a trainer,
- * also after an error; free it with lab_trainer_destroy(). Errors: as lab_trainer_create(). */
+ * even after an error; free it with lab_trainer_destroy(). Errors: as lab_trainer_create(). */
 attn_status lab_training_run(lab_training *training, attn_error *err);
 
 enum { LAB_EVALUATION_EXAMPLES = 512, LAB_FINAL_EXAMPLES = 2048 };
+
+/* Goal and distance of `attn train`; with the defaults of a task, the model that it saves. */
+enum { LAB_TRAINING_EVERY = 100 };
+#define LAB_TRAINING_GOAL 0.999
 
 #endif

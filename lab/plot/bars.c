@@ -60,6 +60,9 @@ static plot_range find_range(const plot_bars *bars) {
         const plot_series *line = &bars->lines[s];
         for (size_t i = 0; i < line->n; i++) {
             plot_range_hold(scale, plot_value_of(line->y, line->stride, i), &low, &high);
+            if (line->low == NULL || line->high == NULL) continue;
+            plot_range_hold(scale, plot_value_of(line->low, line->stride, i), &low, &high);
+            plot_range_hold(scale, plot_value_of(line->high, line->stride, i), &low, &high);
         }
     }
     return plot_range_find(&bars->value, low, high);

@@ -14,6 +14,8 @@
 
 static const double pixels_per_point = 2;
 
+bool plot_is_built(void) { return true; }
+
 static cairo_status_t write_file(void *closure, const unsigned char *bytes, unsigned int n) {
     plot_canvas *canvas = closure;
     if (canvas->svg) {
@@ -38,22 +40,30 @@ static void write_svg(plot_canvas *canvas) {
         g_string_erase(svg, digits - svg->str, (gssize)strspn(digits, "0123456789"));
     }
     canvas->svg = NULL;
-    write_file(canvas, (const unsigned char *)svg->str, (unsigned)svg->len);
+    if (canvas->text) {
+        *canvas->text = strdup(svg->str);
+    } else {
+        write_file(canvas, (const unsigned char *)svg->str, (unsigned)svg->len);
+    }
     g_string_free(svg, TRUE);
 }
 
 /* Cairo would write the time of day; an empty date leaves it out. */
-static cairo_surface_t *create_pdf(plot_canvas *canvas, const char *title) {
+static cairo_surface_t *create_pdf(plot_canvas *canvas, const plot_output *output) {
+    char date[40] = "";
+    if (output->date) snprintf(date, sizeof date, "%.10sT00:00:00Z", output->date);
     cairo_surface_t *pdf =
         cairo_pdf_surface_create_for_stream(write_file, canvas, canvas->width, canvas->height);
-    cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_CREATE_DATE, "");
-    if (title) cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_TITLE, title);
+    cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_CREATE_DATE, date);
+    if (output->title) {
+        cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_TITLE, output->title);
+    }
     return pdf;
 }
 
-static cairo_surface_t *create_surface(plot_canvas *canvas, const char *title) {
+static cairo_surface_t *create_surface(plot_canvas *canvas, const plot_output *output) {
     switch (canvas->format) {
-    case PLOT_PDF: return create_pdf(canvas, title);
+    case PLOT_PDF: return create_pdf(canvas, output);
     case PLOT_SVG:
         canvas->svg = g_string_new(NULL);
         return cairo_svg_surface_create_for_stream(write_file, canvas, canvas->width,
@@ -95,7 +105,10 @@ static void discard(plot_canvas *canvas) {
 
 static attn_status check_output(const plot_output *output, attn_error *err) {
     const double largest = 14400; /* of PDF */
-    if (output->path == NULL || output->path[0] == 0) {
+    if (output->text && output->format != PLOT_SVG) {
+        return attni_fail(err, ATTN_E_VALUE, "text: only SVG is text");
+    }
+    if (!output->text && (output->path == NULL || output->path[0] == 0)) {
         return attni_fail(err, ATTN_E_VALUE, "path: empty, expected the name of a file");
     }
     if (!(output->width >= 1 && output->width <= largest) ||
@@ -108,6 +121,7 @@ static attn_status check_output(const plot_output *output, attn_error *err) {
 
 static attn_status open_file(plot_canvas *canvas, const char *path, attn_error *err) {
     char reason[160];
+    if (canvas->text) return ATTN_OK;
     if (outfile_open(&canvas->file, path, reason, sizeof reason)) return ATTN_OK;
     return attni_fail(err, ATTN_E_VALUE, "path: '%.80s' %s", path, reason);
 }
@@ -121,10 +135,11 @@ attn_status plot_open(const plot_output *output, plot_canvas **canvas, attn_erro
     c->theme = output->theme;
     c->width = output->width;
     c->height = output->height;
+    c->text = output->text;
     attn_status status = open_file(c, output->path, err);
     if (status != ATTN_OK) goto done;
 
-    c->surface = create_surface(c, output->title);
+    c->surface = create_surface(c, output);
     c->cr = cairo_create(c->surface);
     if (cairo_status(c->cr) != CAIRO_STATUS_SUCCESS) {
         status = attni_fail(err, ATTN_E_MEMORY, "page: %g x %g points cannot be drawn on: %s",
@@ -152,11 +167,28 @@ void plot_next_page(plot_canvas *canvas) {
     canvas->pages++;
 }
 
-void plot_bookmark(plot_canvas *canvas, const char *title) {
+int plot_bookmark(plot_canvas *canvas, int parent, const char *title) {
     char where[40];
-    if (canvas->format != PLOT_PDF) return;
+    if (canvas->format != PLOT_PDF) return 0;
     snprintf(where, sizeof where, "page=%d", canvas->pages);
-    cairo_pdf_surface_add_outline(canvas->surface, CAIRO_PDF_OUTLINE_ROOT, title, where, 0);
+    return cairo_pdf_surface_add_outline(canvas->surface, parent, title, where, 0);
+}
+
+void plot_target(plot_canvas *canvas, plot_rect area, const char *name) {
+    char what[120];
+    if (canvas->format != PLOT_PDF) return;
+    snprintf(what, sizeof what, "name='%s' x=%.2f y=%.2f", name, area.x, area.y);
+    cairo_tag_begin(canvas->cr, CAIRO_TAG_DEST, what);
+    cairo_tag_end(canvas->cr, CAIRO_TAG_DEST);
+}
+
+void plot_link(plot_canvas *canvas, plot_rect area, const char *where) {
+    char what[300];
+    if (canvas->format != PLOT_PDF) return;
+    snprintf(what, sizeof what, "rect=[%.2f %.2f %.2f %.2f] %s='%s'", area.x, area.y, area.width,
+             area.height, strncmp(where, "https://", 8) == 0 ? "uri" : "dest", where);
+    cairo_tag_begin(canvas->cr, CAIRO_TAG_LINK, what);
+    cairo_tag_end(canvas->cr, CAIRO_TAG_LINK);
 }
 
 /* Writes what is still in cairo's hands and gives the file its name. */
@@ -172,6 +204,9 @@ static attn_status finish_file(plot_canvas *canvas, attn_error *err) {
         snprintf(reason, sizeof reason, "cannot be written: %s", strerror(canvas->write_errno));
     } else if (finished != CAIRO_STATUS_SUCCESS) {
         snprintf(reason, sizeof reason, "was not drawn: %s", cairo_status_to_string(finished));
+    } else if (canvas->text) {
+        if (*canvas->text) return ATTN_OK;
+        return attni_fail(err, ATTN_E_MEMORY, "canvas: no memory for its text");
     } else if (outfile_close(&canvas->file, reason, sizeof reason) &&
                outfile_commit(&canvas->file, reason, sizeof reason)) {
         return ATTN_OK;

@@ -13,6 +13,7 @@ typedef struct layout {
     plot_field field;
     plot_rect x_label, y_label;
     plot_rect legend; /* below the chart; height 0: inside it, or none */
+    double end_names; /* width of the names at the ends of lines; 0: none */
     size_t n_words;
     plot_rect words[MAX_WORDED_RULES]; /* of rules; width 0: none */
 } layout;
@@ -64,7 +65,8 @@ static void lay_out_axes(plot_canvas *canvas, const plot_chart *chart, plot_rect
     const double gap = 3, inner = 6, ticks = plot_tick_length + plot_tick_gap;
     const double x_label = plot_label_height(canvas, 0.8 * area.width, &style, chart->x.label);
     const double bottom = ticks + 1.3 * at->type.tick + (x_label > 0 ? gap + x_label : 0);
-    const double top = 0.6 * at->type.tick, right = 6;
+    const double top = 0.6 * at->type.tick;
+    const double right = fmax(6, at->end_names);
     plot_side *x = &at->field.x, *y = &at->field.y;
     plot_rect data = plot_inset(area, 0, top, right, bottom);
 
@@ -251,6 +253,7 @@ static void draw_all(plot_canvas *canvas, const plot_chart *chart, const layout 
     plot_side_draw(canvas, &field->y, field->data);
     for (size_t i = 0; i < chart->n_series; i++) plot_series_draw(canvas, field, &chart->series[i]);
     draw_words(canvas, chart, at);
+    if (at->end_names > 0) plot_line_names_draw(canvas, field, chart, at->type.tick);
     if (chart->x.label) plot_text_middle(canvas, at->x_label, &style, chart->x.label);
     if (chart->y.label) plot_text_upwards(canvas, at->y_label, &style, chart->y.label);
 }
@@ -259,9 +262,12 @@ static void draw_all(plot_canvas *canvas, const plot_chart *chart, const layout 
 static void draw_in(plot_canvas *canvas, plot_rect area, const plot_chart *chart) {
     layout at = {.type = plot_type_for(area)};
     const plot_style title = {.size = at.type.title, .bold = true};
+    const double names = plot_line_names_width(canvas, chart, at.type.tick);
+    at.end_names = plot_is_cramped(area) || names > 0.4 * area.width ? 0 : names;
     const plot_legend legend = {.series = chart->series,
                                 .n_series = plot_is_cramped(area) ? 0 : chart->n_series,
-                                .size = at.type.tick};
+                                .size = at.type.tick,
+                                .ends_named = at.end_names > 0};
     const plot_size size = plot_legend_column(canvas, &legend);
     plot_rect corner = {.width = 0};
 

@@ -90,7 +90,8 @@ plot_rgb plot_map_rgb(plot_theme theme, plot_map map, double share) {
 }
 
 plot_rgb plot_numeral_rgb(plot_rgb ground) {
-    const plot_rgb black = {0, 0, 0}, white = {1, 1, 1};
+    /* not the colours of the paper or of ink, which change with the theme (embed.c) */
+    const plot_rgb black = {0.004, 0.004, 0.004}, white = {0.996, 0.996, 0.996};
     return plot_contrast(ground, black) >= plot_contrast(ground, white) ? black : white;
 }
 

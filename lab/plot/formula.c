@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* formula.c - softmax(Q K^T / sqrt(d_k)) V as a book sets it: the quotient built up, the root and
- * the parentheses drawn to its height. Lengths are in units of the size of type.
+/* formula.c - Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V as a book sets it: the quotient
+ * built up, the root and the parentheses drawn to its height. Lengths are in units of the size of
+ * type.
  * Touches: the canvas. Tests: tests/lab/test_plot_text.py */
 #include "ink.h"
 
@@ -83,7 +84,8 @@ static double set_formula(const setter *pen, double x, double y) {
     const double upper = set_numerator(&measure, 0, 0), lower = set_denominator(&measure, 0, 0);
     const double bar = fmax(upper, lower) + 2 * gap;
 
-    x = set_letters(pen, x, base, "softmax", 1) + 0.12 * em;
+    x = set_letters(pen, x, base, "Attention(<i>Q</i>, <i>K</i>, <i>V</i>) = softmax", 1);
+    x += 0.12 * em;
     draw_parenthesis(pen, x, top, bottom, 1);
     x += 0.38 * em + gap;
     set_numerator(pen, x + (bar - upper) / 2, y - 0.38 * em);

@@ -41,6 +41,11 @@ static bool is_shown(const plot_heatmap *map, size_t row, size_t column) {
     return !is_hidden(map, row, column) && !isnan(map->cell[row * map->columns + column]);
 }
 
+static bool has_number(const plot_heatmap *map, size_t row, size_t column) {
+    return is_shown(map, row, column) &&
+           fabs(map->cell[row * map->columns + column]) >= map->number_from;
+}
+
 static plot_range find_range(const plot_heatmap *map) {
     double low = 0, high = 0;
     if (map->min < map->max) return (plot_range){PLOT_LINEAR, map->min, map->max};
@@ -110,7 +115,7 @@ static double find_numeral(plot_canvas *canvas, const plot_heatmap *map, const l
     if (map->number == NULL || at->cell < least) return 0;
     for (size_t r = 0; r < map->rows; r++) {
         for (size_t c = 0; c < map->columns; c++) {
-            if (!is_shown(map, r, c)) continue;
+            if (!has_number(map, r, c)) continue;
             const plot_size one = plot_measure(canvas, &style, cell_numeral(map, r, c).c);
             size.width = fmax(size.width, one.width);
             size.height = fmax(size.height, one.height);
@@ -240,7 +245,7 @@ static void draw_numerals(plot_canvas *canvas, const plot_heatmap *map, const la
     const plot_style style = {.size = at->numeral, .align = PLOT_CENTER};
     for (size_t r = 0; at->numeral > 0 && r < map->rows; r++) {
         for (size_t c = 0; c < map->columns; c++) {
-            if (!is_shown(map, r, c)) continue;
+            if (!has_number(map, r, c)) continue;
             const plot_rect box = cell_box(at, r, c);
             const plot_rgb ground = cell_rgb(canvas, map, at, map->cell[r * map->columns + c]);
             plot_label_rgb(canvas, box.x + box.width / 2, box.y + box.height / 2, &style,
@@ -382,7 +387,10 @@ static void draw_in(plot_canvas *canvas, plot_rect area, const plot_heatmap *map
 void plot_heatmap_draw(plot_canvas *canvas, plot_rect area, const plot_heatmap *map) {
     plot_heatmap kept = *map;
     attni_assert(map->rows > 0 && map->columns > 0);
-    if (plot_is_cramped(area)) kept.x_label = kept.y_label = kept.bar_label = kept.note = NULL;
+    if (plot_is_cramped(area)) {
+        kept.x_label = kept.y_label = kept.note = NULL;
+        if (kept.bar_label && kept.bar_label[0]) kept.bar_label = NULL; /* one without words fits */
+    }
     cairo_save(canvas->cr);
     trace_box(canvas, area);
     cairo_clip(canvas->cr);

@@ -19,6 +19,7 @@ struct plot_canvas {
     int pages; /* begun */
     outfile file;
     GString *svg;          /* of a file that is not finished, else NULL */
+    char **text;           /* where the SVG goes instead of a file, or NULL */
     int write_errno;       /* of the first write that failed, or 0 */
     bool page_not_allowed; /* a second page was asked of a format that has one */
 };

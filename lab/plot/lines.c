@@ -264,7 +264,10 @@ static const double sample_width = 20, sample_gap = 5, entry_gap = 14, padding =
 static size_t legend_length(const plot_legend *legend) { return legend->n_series + legend->n_bars; }
 
 static const char *legend_name(const plot_legend *legend, size_t i) {
-    if (i < legend->n_series) return legend->series[i].name;
+    if (i < legend->n_series) {
+        const bool at_end = legend->ends_named && legend->series[i].named_at_end;
+        return at_end ? NULL : legend->series[i].name;
+    }
     return legend->bar[i - legend->n_series].name;
 }
 

@@ -23,7 +23,8 @@ typedef struct plot_legend {
     size_t n_series;
     const plot_bar_series *bar;
     size_t n_bars;
-    double size; /* of its text */
+    double size;     /* of its text */
+    bool ends_named; /* lines that are to be named at their end are, and are left out */
 } plot_legend;
 
 plot_size plot_legend_column(plot_canvas *canvas, const plot_legend *legend); /* 0 x 0: empty */
@@ -31,6 +32,11 @@ void plot_legend_draw_column(plot_canvas *canvas, const plot_legend *legend, plo
 /* Side by side, in as many rows as the width asks for. */
 double plot_legend_rows_height(plot_canvas *canvas, const plot_legend *legend, double width);
 void plot_legend_draw_rows(plot_canvas *canvas, const plot_legend *legend, plot_rect box);
+
+/* Names of lines at their ends: points they need right of the data, 0 if there are none. */
+double plot_line_names_width(plot_canvas *canvas, const plot_chart *chart, double size);
+void plot_line_names_draw(plot_canvas *canvas, const plot_field *field, const plot_chart *chart,
+                          double size);
 
 /* A bar: series i differs from its neighbours by pattern as well as colour. */
 void plot_bar_fill(plot_canvas *canvas, plot_rect bar, plot_color color, size_t i);

@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* False in a build without pictures (ATTN_WITH_PICTURES=OFF, report/no_pictures.c): plot_open()
+ * then fails, and nothing else does anything. */
+bool plot_is_built(void);
+
 /* ---- canvas: something to draw on, in points (1/72 inch), y downwards ---- */
 
 typedef struct plot_canvas plot_canvas;
@@ -27,6 +31,8 @@ typedef struct plot_output {
     const char *path;     /* written when the canvas is closed; nothing is left there on failure */
     double width, height; /* of a page */
     const char *title;    /* of the document: PDF metadata */
+    const char *date;     /* of the document, "2026-11-18": PDF metadata; NULL: none */
+    char **text;          /* SVG without a path: plot_close() puts the text here; free() it */
 } plot_output;
 
 /* PNGs have two pixels a point. The same drawing gives the same bytes: no date, no random name.
@@ -34,13 +40,26 @@ typedef struct plot_output {
 attn_status plot_open(const plot_output *output, plot_canvas **canvas, attn_error *err);
 /* PDF: the next page. */
 void plot_next_page(plot_canvas *canvas);
-/* PDF: an entry of the outline that readers show beside the pages, for the present one. Plain
- * text. */
-void plot_bookmark(plot_canvas *canvas, const char *title);
+/* PDF: an entry of the outline that readers show beside the pages, for the current page; below the
+ * entry `parent`, or at the top (0). Plain text. Returns the entry, to be a parent. */
+int plot_bookmark(plot_canvas *canvas, int parent, const char *title);
+/* PDF: names a place on the current page, for links. */
+void plot_target(plot_canvas *canvas, plot_rect area, const char *name);
+/* PDF: a click on area leads to the place of that name, which may be on any page, or opens an
+ * address that begins with "https://". */
+void plot_link(plot_canvas *canvas, plot_rect area, const char *where);
 /* Finishes the file and frees the canvas (which may be NULL); reports what went wrong since
  * open. */
 attn_status plot_close(plot_canvas *canvas, attn_error *err);
 plot_rect plot_page(const plot_canvas *canvas); /* the whole page */
+
+/* An SVG (light theme) for the inside of an HTML page: no XML header, ids that begin with `name`,
+ * these attributes on its root, and the CSS variables of plot_embed_colors() in place of the colours
+ * of the theme. free() both; NULL when memory runs out. */
+char *plot_embed_svg(const char *svg, const char *name, const char *attributes);
+/* "--p0:#ffffff;...": the values of these variables; 0 is the paper, 3 and up graphics, 12 and up
+ * text, each in the order of plot_color. */
+char *plot_embed_colors(plot_theme theme);
 
 /* ---- areas ---- */
 
@@ -85,7 +104,7 @@ typedef struct plot_style {
 double plot_text(plot_canvas *canvas, plot_rect area, const plot_style *style, const char *markup);
 double plot_text_height(plot_canvas *canvas, double width, const plot_style *style,
                         const char *markup);
-/* softmax(Q K^T / sqrt(d_k)) V, set as a formula in the middle of area. */
+/* Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V, set as a formula in the middle of area. */
 void plot_formula(plot_canvas *canvas, plot_rect area, double size);
 void plot_line(plot_canvas *canvas, double x0, double y0, double x1, double y1, plot_color color,
                double width);
@@ -121,6 +140,8 @@ typedef struct plot_series {
     const double *y;    /* (n) NaN: a gap */
     const double *low;  /* (n) a band around the line, or NULL */
     const double *high; /* (n) */
+    bool
+        named_at_end; /* the name stands where the line ends, if there is room, not in the legend */
 } plot_series;
 
 /* A dotted line across the chart with words at its end. */
@@ -176,7 +197,8 @@ typedef struct plot_heatmap {
     plot_map map;
     double min, max;       /* both 0: 0 .. largest, or symmetric */
     const char *number;    /* printf of each cell, black or white by luminance; NULL: none */
-    const char *bar_label; /* of the colour bar; NULL: no bar */
+    double number_from;    /* cells whose size is smaller carry no number */
+    const char *bar_label; /* of the colour bar; "": a bar without words; NULL: no bar */
     const char *note;      /* a line under it, e.g. "entropy 1.34" */
 } plot_heatmap;
 

@@ -5,25 +5,23 @@
 #include "core/base.h"
 #include "report/pages.h"
 #include "support/outfile.h"
+#include "support/system.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 enum { PATH = 1024 }; /* longer names of folders are refused */
 
 static attn_status make_folder(const char *path, attn_error *err) {
-    struct stat info;
-    if (mkdir(path, 0777) == 0) return ATTN_OK;
-    const int why = errno;
-    if (why == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return ATTN_OK;
+    if (outfile_make_folder(path)) return ATTN_OK;
     return attni_fail(err, ATTN_E_VALUE,
                       "out: folder %s cannot be made: %s; name one whose parent exists", path,
-                      strerror(why));
+                      strerror(errno));
 }
 
 attn_status lab_report_make_folders(const lab_report_options *options, attn_error *err) {
-    static const char *const inside[] = {"figures", "data"};
+    static const char *const inside[] = {"data", "figures"};
+    const size_t n_inside = options->svg || options->png ? 2 : 1;
     const char *folder = options->folder;
     char path[PATH];
     if (strlen(folder) + 64 > sizeof path) {
@@ -32,7 +30,7 @@ attn_status lab_report_make_folders(const lab_report_options *options, attn_erro
                           PATH - 64);
     }
     ATTN_TRY(make_folder(folder, err));
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < n_inside; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, inside[i]);
         ATTN_TRY(make_folder(path, err));
     }
@@ -60,10 +58,11 @@ static int put_csv(const void *what, FILE *stream) { return lab_table_csv(what, 
 
 static json_t *result_json(const lab_result *result) {
     const lab_experiment *e = result->experiment;
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "id", e->id, "title", e->title,
-                     "question", e->question, "verdict", lab_verdict_name(result->finding.verdict),
-                     "finding", result->finding.headline, "command", e->command, "timed", e->timed,
-                     "tables", lab_data_json(&result->data));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "id", e->id, "title",
+                     e->title, "question", e->question, "verdict",
+                     lab_verdict_name(result->finding.verdict), "condition",
+                     result->finding.condition, "finding", result->finding.headline, "command",
+                     e->command, "timed", e->timed, "tables", lab_data_json(&result->data));
 }
 
 static int put_json(const void *what, FILE *stream) {
@@ -116,11 +115,37 @@ static attn_status write_pages(const lab_report_options *options, const lab_repo
                                 .path = path,
                                 .width = options->letter ? 792 : 841.89,
                                 .height = options->letter ? 612 : 595.276,
-                                .title = "Scaled Dot-Product Attention Analysis"};
+                                .title = "Scaled Dot-Product Attention Analysis",
+                                .date = options->date};
     plot_canvas *canvas;
     ATTN_TRY(plot_open(&output, &canvas, err));
-    lab_pages_draw(options, report, canvas);
-    return plot_close(canvas, err);
+    const attn_status status = lab_pages_draw(options, report, canvas, err);
+    const attn_status closed = plot_close(canvas, status == ATTN_OK ? err : NULL);
+    return status == ATTN_OK ? closed : status;
+}
+
+typedef struct html_report {
+    const lab_report_options *options;
+    const lab_report *report;
+    attn_status status;
+    attn_error *err;
+} html_report;
+
+static int put_html(const void *what, FILE *stream) {
+    html_report *html = *(html_report *const *)what;
+    html->status = lab_html_write(html->options, html->report, stream, html->err);
+    return html->status == ATTN_OK ? 0 : -1;
+}
+
+static attn_status write_html(const lab_report_options *options, const lab_report *report,
+                              attn_error *err) {
+    attn_error drawing = {{0}}; /* more to the point than that the file was not written */
+    html_report html = {options, report, ATTN_OK, &drawing}, *what = &html;
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/attention.html", options->folder);
+    const attn_status status = write_file(path, put_html, &what, err);
+    if (html.status == ATTN_OK) return status;
+    return attni_fail(err, html.status, "%s", drawing.message);
 }
 
 attn_status lab_report_write(const lab_report_options *options, const lab_report *report,
@@ -132,5 +157,6 @@ attn_status lab_report_write(const lab_report_options *options, const lab_report
         if (options->svg) ATTN_TRY(write_figure(options, result, PLOT_SVG, err));
         if (options->png) ATTN_TRY(write_figure(options, result, PLOT_PNG, err));
     }
+    if (options->html) ATTN_TRY(write_html(options, report, err));
     return options->pdf ? write_pages(options, report, err) : ATTN_OK;
 }

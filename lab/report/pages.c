@@ -1,105 +1,102 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pages.c - how the document looks: cover, findings, one page a figure, corrections, method. Every
- * number on a page comes from the report. See pages.h. */
+/* pages.c - how the PDF looks: cover, abstract and contents, tables, one page per figure, and a page
+ * about documents, method and references. What it says comes from content.c. See pages.h. */
 #include "report/pages.h"
 
-#include <cairo.h>
-#include <pango/pango.h>
+#include "report/book.h"
 
-#include <glib.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const double margin = 48, gap = 12; /* points */
-
-typedef struct book {
-    const lab_report_options *options;
-    const lab_report *report;
-    plot_canvas *canvas;
-    int page; /* the one being drawn, from 1 */
-} book;
-
 static const plot_style heading = {.size = 20, .bold = true};
-static const plot_style body = {.size = 11.5};
-static const plot_style small = {.size = 8.5};
-static const plot_style faint = {.size = 8.5, .color = PLOT_FAINT};
+static const plot_style section = {.size = 12.5, .bold = true};
+static const plot_style small = {.size = 9};
+static const plot_style faint = {.size = 8.2, .color = PLOT_FAINT};
 
-static plot_rect inside(const book *b) {
-    return plot_inset(plot_page(b->canvas), margin, margin - 8, margin, margin);
+/* ---- pages and places ---- */
+
+plot_rect lab_book_inside(const lab_book *b) {
+    return plot_inset(plot_page(b->canvas), lab_margin, lab_margin - 8, lab_margin, lab_margin);
 }
 
-/* Takes `height` from the top of what is left of an area. */
-static plot_rect take(plot_rect *left, double height) {
+plot_rect lab_take(plot_rect *left, double height) {
     const plot_rect top = {left->x, left->y, left->width, height};
     left->y += height;
     left->height -= height;
     return top;
 }
 
-/* Text at the top of what is left, and `after` points of air below it. */
-static void put(const book *b, plot_rect *left, const plot_style *style, double after,
-                const char *markup) {
-    take(left, plot_text(b->canvas, *left, style, markup) + after);
+void lab_put(const lab_book *b, plot_rect *left, const plot_style *style, double after,
+             const char *markup) {
+    lab_take(left, plot_text(b->canvas, *left, style, markup) + after);
 }
 
-/* Markup with subscripts: "d_k", "W_Q". The caller frees it with g_free(). */
-static char *with_subscripts(const char *markup) {
-    GRegex *index = g_regex_new("\\b([A-Za-z])_(k|v|Q|K|V|O|model)\\b", 0, 0, NULL);
-    char *text = g_regex_replace(index, markup, -1, 0, "\\1<sub>\\2</sub>", 0, NULL);
-    g_regex_unref(index);
-    return text;
+plot_color lab_color_of(lab_verdict verdict) {
+    static const plot_color colors[] = {PLOT_GREEN, PLOT_ORANGE, PLOT_RED, PLOT_BLUE};
+    return colors[verdict];
 }
 
-/* Plain text as Pango markup. The caller frees it with g_free(). */
-static char *typeset(const char *plain) {
-    char *escaped = g_markup_escape_text(plain, -1);
-    char *markup = with_subscripts(escaped);
-    g_free(escaped);
-    return markup;
+/* Notes a place in the draft; the second pass finds it there. */
+static void mark_place(lab_book *b, plot_rect area, const char *name, const char *title,
+                       bool is_figure) {
+    if (b->is_draft && b->n_places < LAB_MAX_PLACES) {
+        lab_place *place = &b->place[b->n_places++];
+        *place = (lab_place){.page = b->page, .is_figure = is_figure};
+        snprintf(place->name, sizeof place->name, "%s", name);
+        snprintf(place->title, sizeof place->title, "%s", title);
+    }
+    if (is_figure && b->figures == 0) b->figures = plot_bookmark(b->canvas, 0, "Figures");
+    plot_bookmark(b->canvas, is_figure ? b->figures : 0, title);
+    plot_target(b->canvas, area, name);
 }
 
-/* Plain text at the top of what is left. */
-static void put_plain(const book *b, plot_rect *left, const plot_style *style, double after,
-                      const char *plain) {
-    char *markup = typeset(plain);
-    put(b, left, style, after, markup);
-    g_free(markup);
-}
-
-static void begin_page(book *b, const char *title) {
-    if (b->page > 0) plot_next_page(b->canvas);
-    b->page++;
-    plot_bookmark(b->canvas, title);
-}
-
-static void put_footer(const book *b) {
+static void put_footer(const lab_book *b) {
     const plot_rect page = plot_page(b->canvas);
-    const plot_rect line = {margin, page.height - 34, page.width - 2 * margin, 14};
+    const plot_rect line = {lab_margin, page.height - 34, page.width - 2 * lab_margin, 14};
     plot_style style = {.size = 8, .color = PLOT_FAINT};
-    char text[80];
-    snprintf(text, sizeof text, "Scaled Dot-Product Attention Analysis · seed %u",
-             (unsigned)b->options->seed);
+    char text[120];
+    snprintf(text, sizeof text, "%s · seed %u", lab_content_subtitle, (unsigned)b->options->seed);
     plot_text(b->canvas, line, &style, text);
+    plot_link(b->canvas, (plot_rect){line.x, line.y, 200, line.height}, "contents");
     style.align = PLOT_RIGHT;
     snprintf(text, sizeof text, "%d", b->page);
     plot_text(b->canvas, line, &style, text);
 }
 
-/* A new page with a title; what is left of it. */
-static plot_rect open_page(book *b, const char *title, const char *subtitle) {
-    begin_page(b, title);
+static void begin_page(lab_book *b) {
+    if (b->page > 0) plot_next_page(b->canvas);
+    b->page++;
+}
+
+static plot_rect open_page_of(lab_book *b, const char *name, const char *title,
+                              const char *subtitle, bool is_figure) {
+    begin_page(b);
     put_footer(b);
-    plot_rect left = inside(b);
-    put_plain(b, &left, &heading, 2, title);
-    put_plain(b, &left, &(plot_style){.size = 10.5, .color = PLOT_FAINT}, gap, subtitle);
+    plot_rect left = lab_book_inside(b);
+    if (name) mark_place(b, left, name, title, is_figure);
+    char *title_markup = lab_typeset(title), *subtitle_markup = lab_typeset(subtitle);
+    lab_put(b, &left, &heading, 2, title_markup);
+    lab_put(b, &left, &(plot_style){.size = 10.5, .color = PLOT_FAINT}, lab_gap, subtitle_markup);
+    g_free(title_markup);
+    g_free(subtitle_markup);
     return left;
+}
+
+plot_rect lab_open_page(lab_book *b, const char *name, const char *title, const char *subtitle) {
+    return open_page_of(b, name, title, subtitle, false);
+}
+
+void lab_put_section(lab_book *b, plot_rect *left, const char *name, const char *title) {
+    mark_place(b, *left, name, title, false);
+    lab_put(b, left, &section, 6, title);
 }
 
 /* ---- cover ---- */
 
-/* The weights of F1 without any words: what the whole document is about, as an ornament. */
-static void put_ornament(const book *b, plot_rect area) {
+/* The weights of F1 without any words, as an ornament. */
+static void put_ornament(const lab_book *b, plot_rect area) {
     const lab_result *f1 = lab_report_find(b->report, "F1");
     static const char *const unnamed[] = {"", "", "", "", "", "", "", ""};
     const lab_table *weights = f1 ? lab_table_named(&f1->data, "weights") : NULL;
@@ -112,279 +109,257 @@ static void put_ornament(const book *b, plot_rect area) {
     plot_heatmap_draw(b->canvas, area, &map);
 }
 
-static void put_colophon(const book *b, plot_rect area) {
-    char line[160];
-    snprintf(line, sizeof line,
-             "The attention series · every number in it was computed by attn %s when the file was "
-             "written",
-             attn_version());
-    plot_text(b->canvas, area, &faint, line);
-}
-
-static void draw_cover(book *b) {
-    const double side = 72, column = 380;
-    begin_page(b, "Self-Attention");
+/* Texts have the height of the page, so that none is lost on paper that is lower or narrower. */
+static void draw_cover(lab_book *b) {
+    const double side = 64, column = 400, box_width = 370;
+    begin_page(b);
     const plot_rect page = plot_page(b->canvas);
-    const double square = fmin(page.width - 3 * side - column + 24, page.height - 2 * side);
-    plot_rect left = {side, (page.height - square) / 2, column, square};
+    mark_place(b, page, "cover", lab_content_title, false);
+    const double square = fmin(page.width - 3 * side - column + 36, page.height - 2 * side);
+    const double top = (page.height - 270) / 2;
+    plot_rect left = {side, top, column, page.height - top};
+    char *identity = lab_content_identity(b->options);
     char seed[40];
     snprintf(seed, sizeof seed, "SEED = %u", (unsigned)b->options->seed);
-    put(b, &left, &(plot_style){.size = 42, .bold = true}, 4, "Self-Attention");
-    put(b, &left, &(plot_style){.size = 18}, 6, "Scaled Dot-Product Attention Analysis");
-    put(b, &left, &(plot_style){.size = 11, .color = PLOT_FAINT}, 24,
-        "Visualizations, Scaling Analysis, and Gradient Flow");
-    const plot_rect box = take(&left, 84);
-    plot_box(b->canvas, (plot_rect){box.x, box.y, 330, box.height}, PLOT_BLUE, false);
-    plot_formula(b->canvas, (plot_rect){box.x, box.y, 330, box.height}, 21);
-    take(&left, 22);
-    put(b, &left, &(plot_style){.size = 12, .bold = true}, 0, seed);
+    lab_put(b, &left, &(plot_style){.size = 42, .bold = true}, 4, lab_content_title);
+    lab_put(b, &left, &(plot_style){.size = 18}, 6, lab_content_subtitle);
+    lab_put(b, &left, &(plot_style){.size = 11, .color = PLOT_FAINT}, 22, lab_content_topics);
+    plot_rect box = lab_take(&left, 84);
+    box.width = box_width;
+    plot_box(b->canvas, box, PLOT_BLUE, false);
+    plot_formula(b->canvas, plot_inset(box, 10, 4, 10, 4), 19);
+    lab_take(&left, 20);
+    lab_put(b, &left, &(plot_style){.size = 12, .bold = true}, 4, seed);
+    lab_put(b, &left, &(plot_style){.size = 10}, 0, identity);
     put_ornament(
         b, (plot_rect){page.width - side - square, (page.height - square) / 2, square, square});
-    put_colophon(b, (plot_rect){side, page.height - 48, page.width - 2 * side, 14});
+    plot_text(b->canvas, (plot_rect){side, page.height - 48, page.width - 2 * side, 14}, &faint,
+              "The attention series · attn computed every number when this file was written");
+    g_free(identity);
 }
 
-/* ---- findings ---- */
+/* ---- abstract and contents ---- */
 
-static plot_color color_of(lab_verdict verdict) {
-    static const plot_color colors[] = {PLOT_GREEN, PLOT_ORANGE, PLOT_RED, PLOT_BLUE};
-    return colors[verdict];
+static void put_contents_line(const lab_book *b, plot_rect line, const lab_place *place) {
+    const plot_style style = {.size = 9.5}, number = {.size = 9.5, .align = PLOT_RIGHT};
+    const double indent = place->is_figure ? 12 : 0;
+    char page[12];
+    char *title = lab_typeset(place->title);
+    snprintf(page, sizeof page, "%d", place->page);
+    plot_text(b->canvas, plot_inset(line, indent, 0, 26, 0), &style, title);
+    plot_text(b->canvas, line, &number, page);
+    plot_link(b->canvas, line, place->name);
+    g_free(title);
 }
 
-/* A verdict, a sentence, and where to see it. */
-static void put_finding(const book *b, plot_rect *left, const char *number,
-                        const lab_result *result) {
-    const double number_width = 34, verdict_width = 84, where_width = 34, air = 18;
-    const plot_style big = {.size = 17, .bold = true, .color = PLOT_FAINT};
-    const plot_style verdict = {
-        .size = 11.5, .bold = true, .color = color_of(result->finding.verdict)};
-    const plot_style where = {.size = 9, .color = PLOT_FAINT, .align = PLOT_RIGHT};
-    const double width = left->width - number_width - verdict_width - where_width - gap;
-    char *headline = typeset(result->finding.headline);
-    const double height = plot_text_height(b->canvas, width, &body, headline);
-    const plot_rect row = take(left, height + air);
-    plot_text(b->canvas, (plot_rect){row.x, row.y - 4, number_width, 24}, &big, number);
-    plot_text(b->canvas, (plot_rect){row.x + number_width, row.y, verdict_width, 16}, &verdict,
-              lab_verdict_name(result->finding.verdict));
-    plot_text(b->canvas,
-              (plot_rect){row.x + number_width + verdict_width, row.y, width, height + 1}, &body,
-              headline);
-    plot_text(b->canvas, (plot_rect){row.x + row.width - where_width, row.y, where_width, 16},
-              &where, result->experiment->id);
-    plot_line(b->canvas, row.x, row.y + row.height - air / 2, row.x + row.width,
-              row.y + row.height - air / 2, PLOT_FAINT, 0.2);
-    g_free(headline);
-}
-
-static bool is_numbered(const lab_result *result) {
-    for (int i = 0; i < LAB_FINDINGS; i++) {
-        if (strcmp(lab_finding_ids[i], result->experiment->id) == 0) return true;
-    }
-    return false;
-}
-
-static size_t count_numbered(const lab_report *report) {
-    size_t n = 0;
-    for (size_t i = 0; i < report->n; i++) n += is_numbered(&report->result[i]);
-    return n;
-}
-
-static void draw_summary(book *b) {
-    if (count_numbered(b->report) == 0) return;
-    plot_rect left =
-        open_page(b, "Summary of Findings",
-                  "The seven findings of document 000, with the numbers measured here. "
-                  "Right: the page that shows it.");
-    for (int i = 0; i < LAB_FINDINGS; i++) {
-        const lab_result *result = lab_report_find(b->report, lab_finding_ids[i]);
-        char number[12];
-        snprintf(number, sizeof number, "%d", i + 1);
-        if (result) put_finding(b, &left, number, result);
+static void put_contents(lab_book *b, plot_rect left) {
+    const double height = fmin(18, (left.height - 24) / (double)(b->n_places + 1));
+    lab_put(b, &left, &section, 6, "Contents");
+    for (size_t i = 0; i < b->n_places; i++) {
+        if (strcmp(b->place[i].name, "cover") == 0) continue;
+        put_contents_line(b, lab_take(&left, height), &b->place[i]);
     }
 }
 
-static void draw_further(book *b) {
-    if (count_numbered(b->report) == b->report->n) return;
-    plot_rect left =
-        open_page(b, "Further findings", "What the figures beyond document 000's list show.");
-    for (size_t i = 0; i < b->report->n; i++) {
-        const lab_result *result = &b->report->result[i];
-        if (!is_numbered(result)) put_finding(b, &left, "", result);
+static void put_entries(const lab_book *b, plot_rect *left, double name_width, double air,
+                        lab_entries entries) {
+    const plot_style bold = {.size = small.size, .bold = true};
+    for (size_t i = 0; i < entries.n; i++) {
+        const plot_rect name = {left->x, left->y, name_width - 6, left->height};
+        const plot_rect text = plot_inset(*left, name_width, 0, 0, 0);
+        const double used = plot_text(b->canvas, name, &bold, entries.entry[i].name);
+        lab_take(left, fmax(used, plot_text(b->canvas, text, &small, entries.entry[i].text)) + air);
     }
+    lab_entries_free(&entries);
+}
+
+static void put_main_results(const lab_book *b, plot_rect *left) {
+    const lab_main_results main = lab_content_main_results(b->report);
+    if (main.result[0]) lab_put(b, left, &section, 4, "Main results");
+    for (size_t i = 0; main.result[i]; i++) {
+        const char *id = main.result[i]->experiment->id;
+        const plot_rect name = {left->x, left->y, 28, 14};
+        plot_rect text = plot_inset(*left, 32, 0, 0, 0);
+        char *headline = lab_typeset(main.result[i]->finding.headline);
+        plot_text(b->canvas, name, &(plot_style){.size = small.size, .color = PLOT_BLUE}, id);
+        plot_link(b->canvas, name, id);
+        lab_take(left, plot_text(b->canvas, text, &small, headline) + 4);
+        g_free(headline);
+    }
+    lab_take(left, 8);
+}
+
+static void draw_front(lab_book *b) {
+    plot_rect left = open_page_of(b, "contents", "Abstract", "", false);
+    const double column = left.width * 0.56;
+    put_contents(b, plot_inset(left, column + 28, 0, 0, 0));
+    plot_rect text = plot_inset(left, 0, 0, left.width - column, 0);
+    char *abstract = lab_content_abstract(b->options, b->report);
+    lab_put(b, &text, &(plot_style){.size = 10, .spacing = 1.4}, 12, abstract);
+    g_free(abstract);
+    put_main_results(b, &text);
+    lab_put(b, &text, &section, 5, "The documents");
+    put_entries(b, &text, 32, 2, lab_content_documents());
 }
 
 /* ---- figures ---- */
 
-/* The two texts under a figure: what to see, and how it was made. */
+/* The two texts under a figure: what it shows, and how it was made. */
 typedef struct notes {
-    char see[2 * LAB_TEXT], how[2 * LAB_TEXT]; /* Pango markup */
-    double width_see, width_how, height;
+    char *shows, *how; /* markup */
+    double width_shows, width_how, height;
 } notes;
 
-static const plot_style see_style = {.size = 9.5};
+static const plot_style shows_style = {.size = 9.3};
 
-static void write_notes(const book *b, const lab_result *result, double width, notes *n) {
-    const lab_experiment *e = result->experiment;
-    char *text = with_subscripts(result->finding.text), *method = with_subscripts(e->method);
-    char *command = g_markup_escape_text(e->command, -1);
-    snprintf(n->see, sizeof n->see, "<b>What to see.</b> %s", text);
-    snprintf(n->how, sizeof n->how, "<b>Method.</b> %s\n<tt>%s</tt>", method, command);
-    g_free(text);
+static char *write_how(const lab_book *b, const lab_experiment *e) {
+    char *method = lab_typeset_markup(e->method), *command = g_markup_escape_text(e->command, -1);
+    char *tested = lab_content_tested(b->report, e), *cited = lab_content_citations(e);
+    char *text = g_strdup_printf("<b>Method.</b> %s\n<tt>%s</tt>%s\n%s%s%s", method, command,
+                                 e->timed ? " (timed)" : "", tested, tested[0] ? " " : "", cited);
     g_free(method);
     g_free(command);
-    n->width_see = width * 0.57;
-    n->width_how = width * 0.40;
-    n->height = fmax(plot_text_height(b->canvas, n->width_see, &see_style, n->see),
-                     plot_text_height(b->canvas, n->width_how, &faint, n->how));
+    g_free(tested);
+    g_free(cited);
+    return text;
+}
+
+static notes write_notes(const lab_book *b, const lab_result *result, double width) {
+    char *headline = lab_typeset(result->finding.headline);
+    char *text = lab_typeset_markup(result->finding.text);
+    notes n = {.shows = g_strdup_printf("<b>%s</b> %s", headline, text),
+               .how = write_how(b, result->experiment),
+               .width_shows = width * 0.56,
+               .width_how = width * 0.41};
+    n.height = fmax(plot_text_height(b->canvas, n.width_shows, &shows_style, n.shows),
+                    plot_text_height(b->canvas, n.width_how, &faint, n.how));
+    g_free(headline);
+    g_free(text);
+    return n;
 }
 
 /* The figure takes what the notes leave. */
-static void draw_figure_page(book *b, const lab_result *result) {
+static void draw_figure_page(lab_book *b, const lab_result *result) {
     const lab_experiment *e = result->experiment;
     char title[200];
-    notes n;
     snprintf(title, sizeof title, "%s  %s", e->id, e->title);
-    plot_rect left = open_page(b, title, e->question);
-    write_notes(b, result, left.width, &n);
-    e->draw(&result->data, b->canvas, take(&left, left.height - n.height - gap));
-    take(&left, gap);
-    plot_rect how = {left.x + left.width - n.width_how, left.y, n.width_how, left.height};
-    plot_text(b->canvas, (plot_rect){left.x, left.y, n.width_see, left.height}, &see_style, n.see);
+    plot_rect left = open_page_of(b, e->id, title, e->question, true);
+    notes n = write_notes(b, result, left.width);
+    const plot_rect figure = lab_take(&left, left.height - n.height - lab_gap);
+    if (!b->is_draft) e->draw(&result->data, b->canvas, figure);
+    lab_take(&left, lab_gap);
+    const plot_rect how = {left.x + left.width - n.width_how, left.y, n.width_how, left.height};
+    plot_text(b->canvas, (plot_rect){left.x, left.y, n.width_shows, left.height}, &shows_style,
+              n.shows);
     plot_text(b->canvas, how, &faint, n.how);
+    plot_link(b->canvas, how, strstr(n.how, "References") ? "references" : "method");
+    g_free(n.shows);
+    g_free(n.how);
 }
 
 void lab_figure_draw(const lab_result *result, plot_canvas *canvas) {
-    const book b = {.canvas = canvas};
+    const lab_book b = {.canvas = canvas};
     plot_rect left = plot_inset(plot_page(canvas), 20, 16, 20, 14);
-    put_plain(&b, &left, &(plot_style){.size = 13, .bold = true}, 8, result->experiment->title);
+    char *title = lab_typeset(result->experiment->title);
+    lab_put(&b, &left, &(plot_style){.size = 13, .bold = true}, 8, title);
     result->experiment->draw(&result->data, canvas, left);
+    g_free(title);
 }
 
-/* ---- corrections ---- */
+/* ---- method, references ---- */
 
-enum { CELLS = 5 };
-static const double share[CELLS] = {0.08, 0.21, 0.22, 0.22, 0.27}; /* of the width */
+static const char terms_title[] = "How to read verdicts and identifiers";
 
-static double row_height(const book *b, double width, const char *const cell[CELLS]) {
-    double height = 0;
-    for (int c = 0; c < CELLS; c++) {
-        height = fmax(height, plot_text_height(b->canvas, width * share[c] - 8, &small, cell[c]));
+void lab_put_terms(lab_book *b, plot_rect left) {
+    const double half = (left.width - 28) / 2;
+    lab_put_section(b, &left, "terms", terms_title);
+    plot_rect verdicts = plot_inset(left, 0, 0, half + 28, 0);
+    plot_rect ids = plot_inset(left, half + 28, 0, 0, 0);
+    put_entries(b, &verdicts, 128, 4, lab_content_verdicts());
+    put_entries(b, &ids, 46, 4, lab_content_identifiers());
+    b->has_terms = true;
+}
+
+/* What is left below them. */
+static plot_rect put_references(lab_book *b, plot_rect left) {
+    for (int i = 0; lab_references[i].text; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "[%d]", i + 1);
+        const plot_rect text = plot_inset(left, 26, 0, 0, 0);
+        plot_text(b->canvas, (plot_rect){left.x, left.y, 24, 14}, &small, number);
+        const double height = plot_text(b->canvas, text, &small, lab_references[i].text);
+        plot_link(b->canvas, lab_take(&left, height), lab_references[i].address);
+        lab_take(&left, 4);
     }
-    return height;
-}
-
-static void put_row(const book *b, plot_rect row, const plot_style *style,
-                    const char *const cell[CELLS]) {
-    double x = row.x;
-    for (int c = 0; c < CELLS; c++) {
-        const double width = row.width * share[c];
-        plot_text(b->canvas, (plot_rect){x, row.y, width - 8, row.height}, style, cell[c]);
-        x += width;
-    }
-    plot_line(b->canvas, row.x, row.y + row.height + 2, row.x + row.width, row.y + row.height + 2,
-              PLOT_FAINT, 0.3);
-}
-
-static plot_rect open_corrections(book *b, bool first) {
-    static const char *const titles[CELLS] = {"Id", "Subject", "Stated", "Computed", "Why"};
-    const plot_style style = {.size = 8.5, .bold = true};
-    plot_rect left = open_page(b, first ? "Corrections to the documents" : "Corrections, continued",
-                               "What they state and what the computation gives. `attn verify` "
-                               "prints every statement, also those that hold.");
-    put_row(b, take(&left, 14), &style, titles);
-    take(&left, 5);
     return left;
 }
 
-static void draw_corrections(book *b) {
-    plot_rect left = {0};
-    for (size_t i = 0; i < b->report->n_corrections; i++) {
-        const lab_correction *c = &b->report->correction[i];
-        char *cell[CELLS];
-        const char *const raw[CELLS] = {c->claim->id, c->claim->subject, c->claim->stated,
-                                        c->outcome.computed, c->outcome.why};
-        for (int k = 0; k < CELLS; k++) cell[k] = typeset(raw[k]);
-        const char *const *text = (const char *const *)cell;
-        const double width = inside(b).width, height = row_height(b, width, text);
-        if (left.height < height + 8) left = open_corrections(b, i == 0);
-        put_row(b, take(&left, height), &small, text);
-        take(&left, 5);
-        for (int k = 0; k < CELLS; k++) g_free(cell[k]);
-    }
-}
-
-/* ---- method ---- */
-
-/* A name in bold and what belongs to it. */
-static void put_fact(const book *b, plot_rect *left, const char *name, const char *text) {
-    const double name_width = 96;
-    const plot_style bold = {.size = 9.5, .bold = true};
-    const plot_style plain = {.size = 9.5};
-    char *escaped = typeset(text);
-    const plot_rect cell = {left->x + name_width, left->y, left->width - name_width, left->height};
-    plot_text(b->canvas, (plot_rect){left->x, left->y, name_width, 16}, &bold, name);
-    take(left, plot_text(b->canvas, cell, &plain, escaped) + 5);
-    g_free(escaped);
-}
-
-static void put_machine(const book *b, plot_rect *left) {
-    attn_cpu cpu = {.struct_size = sizeof cpu};
-    char text[400];
-    attn_cpu_info(&cpu, NULL);
-    snprintf(text, sizeof text, "%s, instruction set %s, %d threads",
-             cpu.name[0] ? cpu.name : "unknown CPU", attn_isa_name(cpu.best), b->options->threads);
-    put_fact(b, left, "Machine", text);
-    snprintf(text, sizeof text, "attn %s, cairo %s, pango %s, compiler %s", attn_version(),
-             cairo_version_string(), pango_version_string(), __VERSION__);
-    put_fact(b, left, "Versions", text);
-}
-
-static void put_commands(const book *b, plot_rect left) {
-    const plot_style mono = {.size = 8, .mono = true};
+/* What prints the numbers of a figure, or varies them. */
+static void put_commands(const lab_book *b, plot_rect left) {
+    const plot_style mono = {.size = 7.8, .mono = true};
+    lab_take(&left, 8);
+    lab_put(b, &left, &section, 5, "Commands");
     for (size_t i = 0; i < b->report->n; i++) {
         const lab_experiment *e = b->report->result[i].experiment;
-        const plot_rect cell = plot_grid(left, (b->report->n + 1) / 2, 2, i, 6);
         char line[200];
-        snprintf(line, sizeof line, "%-3s %s%s", e->id, e->command, e->timed ? "   (timed)" : "");
+        snprintf(line, sizeof line, "%s%s", e->command, e->timed ? "  (timed)" : "");
         char *escaped = g_markup_escape_text(line, -1);
-        plot_text(b->canvas, cell, &mono, escaped);
+        plot_text(b->canvas, (plot_rect){left.x, left.y, 24, 12}, &small, e->id);
+        plot_link(b->canvas, (plot_rect){left.x, left.y, 24, 12}, e->id);
+        lab_put(b, &(plot_rect){left.x + 26, left.y, left.width - 26, 12}, &mono, 0, escaped);
+        lab_take(&left, 12.5);
         g_free(escaped);
     }
 }
 
-static void draw_method(book *b) {
-    char text[200];
-    plot_rect left = open_page(b, "Method", "How to get the same pages again.");
-    snprintf(
-        text, sizeof text,
-        "%u; NumPy's legacy stream (MT19937, polar normals), so that the draws can be repeated "
-        "in Python",
-        (unsigned)b->options->seed);
-    put_fact(b, &left, "Seed", text);
-    put_machine(b, &left);
-    put_fact(b, &left, "Precision",
-             "Figures are computed in double precision by the engine of this package: the same "
-             "attention that runs in single precision in programs. Numbers of F1 to F7 agree with "
-             "NumPy to 1e-9.");
-    put_fact(b, &left, "Again",
-             "The same seed gives the same bytes on the same machine, except on pages that measure "
-             "time, which are marked (timed) below.");
-    put_fact(
-        b, &left, "Data",
-        "Each figure stands in figures/ as SVG and PNG; the numbers behind it stand in data/ as "
-        "CSV and JSON.");
-    put_fact(b, &left, "Commands", "What prints the numbers of a page, or varies them:");
-    left.height = fmin(left.height, 16.0 * (double)((b->report->n + 1) / 2));
-    put_commands(b, left);
+static void draw_method(lab_book *b) {
+    plot_rect left = lab_open_page(b, "method", "Method and references", "");
+    const double half = (left.width - 28) / 2;
+    plot_rect method = plot_inset(left, 0, 0, half + 28, 0);
+    plot_rect right = plot_inset(left, half + 28, 0, 0, 0);
+    lab_put(b, &method, &section, 5, "Method");
+    put_entries(b, &method, 84, 4, lab_content_method(b->options));
+    put_commands(b, method);
+    lab_put_section(b, &right, "references", "References");
+    right = put_references(b, right);
+    if (b->has_terms) return;
+    lab_take(&right, 8);
+    lab_put_section(b, &right, "terms", terms_title);
+    put_entries(b, &right, 128, 3, lab_content_verdicts());
+    put_entries(b, &right, 128, 3, lab_content_identifiers());
 }
 
-int lab_pages_draw(const lab_report_options *options, const lab_report *report,
-                   plot_canvas *canvas) {
-    book b = {.options = options, .report = report, .canvas = canvas};
-    draw_cover(&b);
-    draw_summary(&b);
-    draw_further(&b);
-    for (size_t i = 0; i < report->n; i++) draw_figure_page(&b, &report->result[i]);
-    draw_corrections(&b);
-    draw_method(&b);
-    return b.page;
+/* ---- the whole ---- */
+
+static void draw_all(lab_book *b) {
+    draw_cover(b);
+    draw_front(b);
+    lab_draw_findings(b);
+    for (size_t i = 0; i < b->report->n; i++) draw_figure_page(b, &b->report->result[i]);
+    lab_draw_statements(b);
+    draw_method(b);
+}
+
+/* The contents come before the pages they count, so the pages are laid out twice. */
+attn_status lab_pages_draw(const lab_report_options *options, const lab_report *report,
+                           plot_canvas *canvas, attn_error *err) {
+    const plot_rect page = plot_page(canvas);
+    char *text = NULL;
+    const plot_output output = {
+        .format = PLOT_SVG, .width = page.width, .height = page.height, .text = &text};
+    lab_book *b = calloc(1, sizeof *b);
+    plot_canvas *draft = NULL;
+    attn_status status = b ? plot_open(&output, &draft, err) : ATTN_E_MEMORY;
+    if (status == ATTN_OK) {
+        *b = (lab_book){.options = options, .report = report, .canvas = draft, .is_draft = true};
+        draw_all(b);
+        plot_close(draft, NULL); /* says that SVG has one page only; nothing of it is used */
+        b->canvas = canvas;
+        b->is_draft = b->has_terms = false;
+        b->page = b->figures = 0;
+        draw_all(b);
+    }
+    free(text);
+    free(b);
+    return status;
 }

@@ -5,9 +5,12 @@
 
 #include "report/report.h"
 
-/* Draws the whole document on an open PDF canvas; returns the number of pages. */
-int lab_pages_draw(const lab_report_options *options, const lab_report *report,
-                   plot_canvas *canvas);
+/* Draws the whole document on an open PDF canvas. Errors: MEMORY. */
+attn_status lab_pages_draw(const lab_report_options *options, const lab_report *report,
+                           plot_canvas *canvas, attn_error *err);
+/* The whole document as one HTML file, written to stream. Errors: MEMORY, and those of drawing. */
+attn_status lab_html_write(const lab_report_options *options, const lab_report *report,
+                           FILE *stream, attn_error *err);
 
 /* One figure with its title, for an SVG or a PNG. */
 void lab_figure_draw(const lab_result *result, plot_canvas *canvas);

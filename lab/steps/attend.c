@@ -13,7 +13,7 @@ void lab_head_args(const lab_head *head, attn_args *args) {
     attn_args_init(args);
     args->q = matrix(head->q, head->n_q, head->d_k);
     args->k = matrix(head->k, head->n_k, head->d_k);
-    /* the engine wants values even where only weights are asked for: any array of n_k rows does */
+    /* the engine requires values even if only weights are requested: any array of n_k rows does */
     args->v = head->v ? matrix(head->v, head->n_k, head->d_v) : args->k;
     if (head->scale != 0) args->scale = head->scale;
     if (head->temperature != 0) args->temperature = head->temperature;

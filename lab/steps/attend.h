@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attend.h - one head of attention in double precision by the engine, and what people measure on a
+/* attend.h - one head of attention in double precision, computed by the engine, and statistics of a
  * row of weights. Tests: tests/lab/test_attend.c */
 #ifndef LAB_ATTEND_H
 #define LAB_ATTEND_H

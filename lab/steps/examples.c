@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* examples.c - see examples.h. Only inputs and statements stand here; every other number is
+/* examples.c - see examples.h. Contains only inputs and statements; every other number is
  * computed. */
 #include "steps/examples.h"
 
@@ -63,7 +63,10 @@ static const lab_statement stated_003_scaling[] = {
     {LAB_WEIGHTS, 0, "0 0 1", true},
 };
 
-enum { STATED_004_QKV = 12 }; /* the first rows of the list are about Q, K and V */
+enum {
+    STATED_004_QKV = 12,   /* the first rows of the list are about Q, K and V */
+    STATED_004_HEAD_1 = 24 /* the rows before those of the concatenation */
+};
 
 static const lab_statement stated_004[] = {
     {LAB_Q, 0, "1.2 0.6", false},
@@ -90,6 +93,10 @@ static const lab_statement stated_004[] = {
     {LAB_OUTPUT, 1, "1.119 1.049", false},
     {LAB_OUTPUT, 2, "1.124 1.035", false},
     {LAB_OUTPUT, 3, "1.125 1.082", false},
+    {LAB_CONCAT, 0, "1.128 1.034", false}, /* of head 1; those of head 2 are simulated */
+    {LAB_CONCAT, 1, "1.119 1.049", false},
+    {LAB_CONCAT, 2, "1.124 1.035", false},
+    {LAB_CONCAT, 3, "1.125 1.082", false},
 };
 
 /* ------------------------------------------------------------------------------------- examples */
@@ -97,6 +104,8 @@ static const lab_statement stated_004[] = {
 #define X_002                                                                                      \
     MATRIX(3, 4, -1.00, 0.74, 0.37, -0.98, -0.34, -0.63, -0.87, 0.06, 0.83, 0.02, 0.14, 0.47)
 #define ROWS_003 MATRIX(3, 2, 1, 0, 2, 0, 3, 0)
+#define X_004                                                                                      \
+    MATRIX(4, 4, 1.0, 0.5, 0.2, 0.1, 0.9, 1.1, 0.1, 0.0, 0.1, 0.2, 1.0, 0.5, 0.0, 0.1, 0.4, 1.2)
 
 const lab_example lab_examples[] = {
     {
@@ -187,14 +196,33 @@ const lab_example lab_examples[] = {
                  "numbers.",
         .lesson = "K and V are not X W_K and X W_V, and everything after them is off. By the "
                   "document \"apple\" looks strongly at \"phones\"; in truth phones comes third of "
-                  "four, below an even share. --example 004-stated begins with its Q, K, V.",
+                  "four, below an even share. --example 004-stated begins with its Q, K, V; "
+                  "004-heads adds a head.",
         .key = i_love_apple_phones,
-        .problem = {.given = {[LAB_X] = MATRIX(4, 4, 1.0, 0.5, 0.2, 0.1, 0.9, 1.1, 0.1, 0.0, 0.1,
-                                               0.2, 1.0, 0.5, 0.0, 0.1, 0.4, 1.2),
+        .problem = {.given = {[LAB_X] = X_004,
                               [LAB_W_Q] = MATRIX(4, 2, 1, 0, 0, 1, 1, 0, 0, 1),
                               [LAB_W_K] = MATRIX(4, 2, 1, 0, 0, 1, 0, 1, 1, 0),
                               [LAB_W_V] = MATRIX(4, 2, 1, 0, 0, 1, 1, 1, 0, 1)},
                     PLAIN},
+        .statement = stated_004,
+        .n_statements = STATED_004_HEAD_1,
+    },
+    {
+        .name = "004-heads",
+        .title = "I love apple phones, two heads",
+        .about = "Head 1 is that of document 004, which only simulates head 2. Ours takes the last "
+                 "two numbers of X; its W_K swaps them.",
+        .lesson = "In head 2 \"apple\" looks most at \"phones\", as the document says of head 1. "
+                  "The columns of head 1 stay wrong.",
+        .key = i_love_apple_phones,
+        .problem =
+            {.given = {[LAB_X] = X_004,
+                       [LAB_W_Q] = MATRIX(4, 4, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 2, 0, 0, 1, 0, 2),
+                       [LAB_W_K] = MATRIX(4, 4, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 1, 0),
+                       [LAB_W_V] = MATRIX(4, 4, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1)},
+             .H = 2,
+             .scaling = LAB_SCALE_SQRT,
+             .temperature = 1},
         STATEMENTS(stated_004),
     },
     {
@@ -209,7 +237,7 @@ const lab_example lab_examples[] = {
                               [LAB_V] = MATRIX(4, 2, 1.2, 0.6, 0.9, 1.1, 1.1, 1.2, 1.3, 1.3)},
                     PLAIN},
         .statement = stated_004 + STATED_004_QKV,
-        .n_statements = sizeof stated_004 / sizeof *stated_004 - STATED_004_QKV,
+        .n_statements = STATED_004_HEAD_1 - STATED_004_QKV,
     },
 };
 const size_t lab_n_examples = sizeof lab_examples / sizeof *lab_examples;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* principal.c - see principal.h. Power iteration on the covariance, the second axis with the first
- * taken out. An axis has the sign of its part along the one it starts from. The covariance is
- * formed once for an axis: a round then costs d^2 and not n d. */
+/* principal.c - see principal.h. Power iteration on the covariance; the second axis after removing
+ * the first. The sign of an axis is that of its component along the start vector. The covariance is
+ * computed once per axis: an iteration then costs d^2, not n d. */
 #include "steps/principal.h"
 
 #include "core/base.h"
@@ -25,7 +25,7 @@ static double dot(const double *a, const double *b, int64_t n) {
     return sum;
 }
 
-/* covariance (d, d) = X^T X, of which nothing but the axes is wanted: not divided by n. */
+/* covariance (d, d) = X^T X; only the axes are needed, so it is not divided by n. */
 static void covary(const double *centred, int64_t n, int64_t d, double *covariance) {
     memset(covariance, 0, (size_t)(d * d) * sizeof *covariance);
     for (int64_t i = 0; i < n; i++) {
@@ -35,7 +35,7 @@ static void covary(const double *centred, int64_t n, int64_t d, double *covarian
     }
 }
 
-/* next = covariance axis, then to length 1; false if nothing is left. */
+/* next = covariance axis, normalised to length 1; false if it is 0. */
 static bool turn(const double *covariance, int64_t d, const double *axis, double *next) {
     for (int64_t c = 0; c < d; c++) next[c] = dot(covariance + c * d, axis, d);
     const double length = sqrt(dot(next, next, d));
@@ -44,9 +44,9 @@ static bool turn(const double *covariance, int64_t d, const double *axis, double
     return true;
 }
 
-/* The longest axis; zeroes if all rows are alike. axis, next (d) */
+/* The longest axis; zeros if all rows are equal. axis, next (d) */
 static void find_axis(const double *covariance, int64_t d, double *axis, double *next) {
-    for (int64_t c = 0; c < d; c++) axis[c] = 1 / (double)(1 + c); /* no symmetry to be caught in */
+    for (int64_t c = 0; c < d; c++) axis[c] = 1 / (double)(1 + c); /* breaks any symmetry */
     for (int round = 0; round < ROUNDS; round++) {
         if (!turn(covariance, d, axis, next)) {
             memset(axis, 0, (size_t)d * sizeof *axis);
@@ -70,7 +70,7 @@ attn_status lab_principal(int64_t n, int64_t d, const float *rows, float *points
             double *row = centred + i * d;
             const double along = dot(row, axis, d);
             points[2 * i + which] = (float)along;
-            for (int64_t c = 0; c < d; c++) row[c] -= along * axis[c]; /* takes it out */
+            for (int64_t c = 0; c < d; c++) row[c] -= along * axis[c]; /* removes it */
         }
     }
     free(centred);

@@ -3,6 +3,7 @@
 #define ATTNI_REAL_f32
 #include "steps/random_look.h"
 
+#include "core/arena.h"
 #include "layers/add.h"
 #include "layers/mha.h"
 
@@ -35,26 +36,27 @@ static size_t square_of(const stack *s) { return (size_t)(s->how.d_model * s->ho
 
 /* -------------------------------------------------------------------------------------- memory */
 
-static float *carve(const stack *s, size_t *used, size_t n) {
-    float *here = s->memory ? s->memory + *used : NULL;
-    *used += (n + 15) / 16 * 16;
-    return here;
+static float *take(attni_arena *arena, int64_t rows, int64_t columns) {
+    return attni_arena_take(arena, 2, (const int64_t[]){rows, columns}, sizeof(float));
 }
 
-/* Where everything lies; with memory NULL only how much there is. */
-static attn_status place(stack *s, size_t *used) {
-    const size_t cells = (size_t)(s->look->n * s->how.d_model);
-    const size_t matrices = LAB_RANDOM_MATRICES * square_of(s);
+/* Where everything lies; with memory NULL only how much there is. One layer after another, and what
+ * leaves the last one:
+ *
+ *     x    | dx   | matrix  | dmatrix | saved of mha.c | its gradients |
+ *     n, d | n, d | 4 d, d  | 4 d, d  |                |               |                          */
+static attn_status place(stack *s, attni_arena *arena) {
+    const int64_t n = s->look->n, d = s->how.d_model;
     size_t saved;
     ATTN_TRY(R(mha_saved_size)(&s->config, &s->input, &saved, s->err));
-    *used = 0;
+    *arena = (attni_arena){.base = (char *)s->memory};
     for (int64_t l = 0; l <= s->look->layers; l++) {
         layer *at = &s->layer[l];
-        at->x = carve(s, used, cells);
-        at->dx = carve(s, used, cells);
-        at->matrix = carve(s, used, matrices);
-        at->dmatrix = carve(s, used, matrices);
-        float *values = carve(s, used, saved), *gradients = carve(s, used, saved);
+        at->x = take(arena, n, d);
+        at->dx = take(arena, n, d);
+        at->matrix = take(arena, LAB_RANDOM_MATRICES * d, d);
+        at->dmatrix = take(arena, LAB_RANDOM_MATRICES * d, d);
+        float *values = take(arena, (int64_t)saved, 1), *gradients = take(arena, (int64_t)saved, 1);
         if (!s->memory) continue;
         at->saved = R(mha_saved_place)(&s->config, &s->input, values);
         at->d = R(mha_saved_place)(&s->config, &s->input, gradients);
@@ -63,11 +65,11 @@ static attn_status place(stack *s, size_t *used) {
 }
 
 static attn_status take_memory(stack *s) {
-    size_t used;
-    ATTN_TRY(place(s, &used));
-    s->memory = calloc(used, sizeof *s->memory);
+    attni_arena arena;
+    ATTN_TRY(place(s, &arena));
+    s->memory = attni_arena_fits(&arena) ? calloc(arena.used, 1) : NULL;
     if (!s->memory) return attni_look_no_memory(s->err);
-    return place(s, &used);
+    return place(s, &arena);
 }
 
 /* ------------------------------------------------------------------------------------- numbers */
@@ -76,7 +78,7 @@ static void narrow(const double *from, size_t n, float *to) {
     for (size_t i = 0; i < n; i++) to[i] = (float)from[i];
 }
 
-/* Draws the numbers of layer l; the first one's with the embeddings of the words. */
+/* Draws the numbers of layer l; for the first layer, also the embeddings of the words. */
 static attn_status draw(stack *s, const lab_words *words, int64_t l) {
     static const lab_part part[LAB_RANDOM_MATRICES] = {LAB_W_Q, LAB_W_K, LAB_W_V, LAB_W_O};
     const lab_words one = {.n = 1, .word = words->word};
@@ -137,7 +139,8 @@ static attn_status backward(stack *s, int64_t l) {
     return ATTN_OK;
 }
 
-/* The loss is -|x|^2 / 2 of one row that leaves the last layer: there is no answer to ask for. */
+/* The loss is -|x|^2 / 2 of one row of the last layer's output: there is no answer to
+ * differentiate. */
 static attn_status differentiate(stack *s) {
     const int64_t d = s->how.d_model, at = s->in->gradient_at * d;
     const layer *end = &s->layer[s->look->layers];

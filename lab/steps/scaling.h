@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scaling.h - what scores are divided by, in the one place that knows the rule. The library takes
- * the factor; commands, experiments and the page name one of these ways. Tests:
- * tests/lab/test_steps.c, tests/lab/test_figures.c */
+/* scaling.h - what scores are divided by; the only place that knows the rule. The library takes the
+ * factor; commands, experiments and the page name one of these ways. Tests: tests/lab/test_steps.c,
+ * tests/lab/test_figures.c */
 #ifndef LAB_SCALING_H
 #define LAB_SCALING_H
 
 #include <stdint.h>
 
-/* In the order of the figures, of the words of --scale and of SCALES on the page. */
+/* In the order of the figures, of the values of --scale, and of SCALES in the page. */
 typedef enum lab_scaling {
     LAB_SCALE_NONE,
     LAB_SCALE_SQRT, /* by sqrt(d_k): the usual way */

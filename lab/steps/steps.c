@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steps.c - see steps.h. Products with weights by the linear layer, the rest by attn_inspect() and
- * attn_forward(); nothing is computed here but counts. */
+/* steps.c - see steps.h. Scores and weights come from attn_inspect(), products from the layers;
+ * only counts are computed here. */
 #define ATTNI_REAL_f64
 #include "steps/steps.h"
 
+#include "layers/gemm.h"
 #include "layers/linear.h"
 
 #include <stdarg.h>
@@ -75,7 +76,7 @@ static attn_status check_cells(const lab_problem *p, lab_part part, attn_error *
     return ATTN_OK;
 }
 
-/* One side of a matrix must be as long as one of another. */
+/* One side of a matrix must be as long as one side of another. */
 typedef struct agreement {
     lab_part part, other;
     bool columns, other_columns; /* which side */
@@ -113,7 +114,7 @@ static attn_status check_heads(int64_t columns, int64_t H, const char *name, att
                       (long long)H, (long long)columns, name);
 }
 
-/* Reads the sizes off what is given. */
+/* Derives the sizes from the inputs. */
 static attn_status take_sizes(const lab_problem *p, lab_steps *s, attn_error *err) {
     const bool bare = has(p, LAB_X) && !has(p, LAB_W_Q); /* Q = K = V = X */
     const lab_part q = bare ? LAB_X : has(p, LAB_X) ? LAB_W_Q : LAB_Q;
@@ -190,7 +191,7 @@ static size_t cells_of(const lab_step *step) {
     return (size_t)(step->heads * step->rows * step->columns);
 }
 
-/* One block for all; LAB_OUTPUT borrows from LAB_CONCAT. */
+/* One block for everything; LAB_OUTPUT shares the cells of LAB_CONCAT. */
 static attn_status place(lab_steps *s, attn_error *err) {
     size_t total = 0;
     for (int part = 0; part < LAB_N_PARTS; part++)
@@ -253,6 +254,23 @@ static attn_tensor view(const lab_steps *s, lab_part part) {
     return t;
 }
 
+/* O = A V of one head: the weights as they are shown. */
+static attn_status weigh_values(attn_ctx *ctx, const lab_steps *s, int64_t head, attn_error *err) {
+    const lab_step *a = &s->step[LAB_WEIGHTS], *v = &s->step[LAB_V], *o = &s->step[LAB_OUTPUT];
+    const attni_gemm av = {.m = s->n_q,
+                           .n = s->d_v,
+                           .k = s->n_k,
+                           .a = a->cell + head * a->head_stride,
+                           .a_row = (ptrdiff_t)a->row_stride,
+                           .a_column = 1,
+                           .b = v->cell + head * v->head_stride,
+                           .b_row = (ptrdiff_t)v->row_stride,
+                           .b_column = 1,
+                           .c = cells(s, LAB_OUTPUT) + head * o->head_stride,
+                           .c_row = (ptrdiff_t)o->row_stride};
+    return attni_gemm_on(ctx, true, &av, err);
+}
+
 static attn_status attend(attn_ctx *ctx, lab_steps *s, attn_error *err) {
     attn_args args;
     attn_args_init(&args);
@@ -271,8 +289,7 @@ static attn_status attend(attn_ctx *ctx, lab_steps *s, attn_error *err) {
     what.biased = view(s, LAB_MASKED);
     what.weights = view(s, LAB_WEIGHTS);
     ATTN_TRY(attn_inspect(ctx, &args, &what, err));
-    const attn_tensor out = view(s, LAB_OUTPUT);
-    ATTN_TRY(attn_forward(ctx, &args, &out, NULL, err));
+    for (int64_t h = 0; h < s->H; h++) ATTN_TRY(weigh_values(ctx, s, h, err));
     attn_cost_info cost = {.struct_size = sizeof cost};
     ATTN_TRY(attn_cost(ctx, &args, &cost, err));
     s->step[LAB_SCORES].flops = 2 * (double)s->d_k * cost.pairs;
@@ -282,7 +299,7 @@ static attn_status attend(attn_ctx *ctx, lab_steps *s, attn_error *err) {
     return ATTN_OK;
 }
 
-/* Finite inputs may still overflow on the way; -inf is right in one place only. */
+/* Finite inputs may still overflow on the way; -inf is valid in one place only. */
 static attn_status check_results(const lab_steps *s, attn_error *err) {
     for (int part = LAB_Q; part < LAB_N_PARTS; part++) {
         const lab_step *step = &s->step[part];
@@ -335,7 +352,7 @@ ATTNI_PRINTF(2, 3) static void say(lab_step *step, const char *format, ...) {
     va_end(list);
 }
 
-/* How Q, K or V came about. */
+/* How Q, K or V was obtained. */
 static const char *origin(const lab_problem *p, int part) {
     static const char *const same[] = {"Q = X", "K = X", "V = X"};
     return has(p, LAB_W_Q) ? formulas[part] : has(p, LAB_X) ? same[part - LAB_Q] : "given";

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steps.h - attention step by step with every number kept: inputs, projections, scores, weights,
- * outputs of the heads, concatenation, W_O. For looking, so sizes are limited; the engine computes,
- * in double precision.
- * Tests: tests/lab/test_steps.c */
+/* steps.h - attention step by step, keeping every number: inputs, projections, scores, weights,
+ * outputs of the heads, concatenation, W_O. Meant for display, so sizes are limited; the engine
+ * computes, in double precision. Tests: tests/lab/test_steps.c */
 #ifndef LAB_STEPS_H
 #define LAB_STEPS_H
 
@@ -31,14 +30,14 @@ typedef enum lab_part {
     LAB_N_PARTS
 } lab_part;
 
-/* A matrix that somebody else owns. */
+/* A matrix owned by somebody else. */
 typedef struct lab_matrix {
     int64_t rows, columns;
     const double *cell; /* (rows, columns), finite; or NULL: none */
 } lab_matrix;
 
-/* What is given. Either X, with W_Q, W_K, W_V or with none of them (then Q = K = V = X); or Q, K
- * and V with the columns of all heads side by side. W_O may be given or not. Nothing else. */
+/* The inputs: either X, with W_Q, W_K and W_V or with none of them (then Q = K = V = X); or Q, K
+ * and V with the columns of all heads side by side. W_O is optional. Nothing else. */
 typedef struct lab_problem {
     lab_matrix given[LAB_N_PARTS];
     int64_t H; /* divides the columns of Q and of V */
@@ -52,8 +51,8 @@ lab_problem lab_problem_defaults(void);
 
 enum { LAB_MOST_PAIRS = 1 << 18, LAB_SENTENCE = 200 }; /* pairs of query and key in all heads */
 
-/* One matrix, or one per head. Cell (i, j) of head h lies at cell[h * head_stride + i * row_stride
- * + j]; heads may be interleaved. cell NULL: this problem does not have it. */
+/* One matrix, or one per head. Cell (i, j) of head h is cell[h * head_stride + i * row_stride + j];
+ * heads may be interleaved. cell NULL: this problem has no such matrix. */
 typedef struct lab_step {
     const char *name;    /* "w_q" */
     const char *formula; /* "Q = X W_Q" */
@@ -77,8 +76,8 @@ static inline double lab_step_at(const lab_step *step, int64_t head, int64_t i, 
     return step->cell[head * step->head_stride + i * step->row_stride + j];
 }
 
-/* Computes all of it. Errors: SHAPE (names the matrix), VALUE (not finite, or a result overflows),
- * OVERFLOW (more than LAB_MOST_PAIRS), MEMORY; then *steps is empty. */
+/* Computes all steps. Errors: SHAPE (names the matrix), VALUE (not finite, or a result overflows),
+ * OVERFLOW (more than LAB_MOST_PAIRS), MEMORY; *steps is then empty. */
 attn_status lab_steps_compute(attn_ctx *ctx, const lab_problem *problem, lab_steps *steps,
                               attn_error *err);
 void lab_steps_free(lab_steps *steps);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.h - NumPy's legacy random stream (RandomState): MT19937 and the polar normal, so that the
- * figures show the numbers anybody can draw again in Python.
- * Tests: tests/lab/test_stream.c */
+/* stream.h - NumPy's legacy random stream (RandomState), which is MT19937 and the polar method,
+ * so that anybody can reproduce the numbers of the figures in Python. Tests:
+ * tests/lab/test_stream.c */
 #ifndef LAB_STREAM_H
 #define LAB_STREAM_H
 
@@ -13,7 +13,7 @@ enum { LAB_STREAM_WORDS = 624 };
 
 typedef struct lab_stream {
     uint32_t state[LAB_STREAM_WORDS];
-    int next;     /* the word of state to give out next */
+    int next;     /* index of the next word of state to return */
     bool has_one; /* normals come in pairs; the second waits here */
     double one;
 } lab_stream;

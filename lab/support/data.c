@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data.c - tables, and how they are written. See data.h. */
+/* data.c - tables, and how they are written to files. See data.h. */
 #include "support/data.h"
 
 #include "core/base.h"
@@ -52,7 +52,7 @@ static void put_number(FILE *file, double value) {
     fputs(text, file);
 }
 
-/* Quoted where a comma or a quote asks for it. */
+/* Quoted where it contains a comma or a quote. */
 static void put_word(FILE *file, const char *word) {
     if (strpbrk(word, ",\"\n") == NULL) {
         fputs(word, file);

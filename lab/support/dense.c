@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* A matrix as it is read: turned around or not. */
+/* A matrix as it is read: transposed or not. */
 typedef struct view {
     const float *data;
     ptrdiff_t row, column;

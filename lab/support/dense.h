@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dense.h - attention the plain way, the peer that experiments compare the engine with: it builds
- * the n x n matrix. Products are those of the layers, softmax is a loop over rows with the C
- * library's expf. One head, f32, no mask, scale 1/sqrt(d). Nothing else may use it.
- * Tests: tests/lab/test_beyond_structure.c */
+/* dense.h - attention in the plain way, which experiments compare the engine with: it builds the n
+ * x n matrix. Products are those of the layers, softmax is a loop over rows with the C library's
+ * expf. One head, f32, no mask, scale 1/sqrt(d). Only experiments may use it. Tests:
+ * tests/lab/test_beyond_structure.c */
 #ifndef LAB_DENSE_H
 #define LAB_DENSE_H
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* ---- the same layer in the words of src/layers ---- */
+/* ---- the same layer in terms of src/layers ---- */
 
 static attni_mha_config config_of(const lab_layer *layer) {
     attni_mha_config config = R(mha_defaults)(layer->d_model, 1);
@@ -35,7 +35,7 @@ static attni_mha_params params_of(double *const part[LAB_LAYER_PARTS]) {
                               .b_o = part[LAB_LAYER_B_O]};
 }
 
-/* A call of the layer: what attni_mha points to, and attni_mha itself. Stays where it is made. */
+/* One call of the layer: attni_mha and everything it points to. Must not be moved. */
 typedef struct call {
     attni_mha_config config;
     attni_mha_params params;
@@ -149,4 +149,32 @@ void lab_layer_position_norms(const lab_layer *layer, double *norm) {
         }
         norm[i] = sum / (double)layer->B;
     }
+}
+
+/* dy: normal numbers for the last position of each sequence, 0 elsewhere. */
+static void draw_last_loss(lab_layer *layer, uint32_t seed) {
+    const int64_t width = layer->d_model;
+    lab_stream stream;
+    lab_stream_seed(&stream, seed);
+    memset(layer->dy, 0, (size_t)(layer->B * layer->n * width) * sizeof *layer->dy);
+    for (int64_t b = 0; b < layer->B; b++)
+        lab_stream_normals(&stream, (size_t)width, 1, layer->dy + ((b + 1) * layer->n - 1) * width);
+}
+
+attn_status lab_layer_last_norms(attn_ctx *ctx, lab_layer *layer, uint32_t draws, uint32_t seed,
+                                 double *norm, attn_error *err) {
+    double *one = malloc((size_t)layer->n * sizeof *one);
+    attn_status status = one ? ATTN_OK : attni_fail(err, ATTN_E_MEMORY, "norms of positions");
+    memset(norm, 0, (size_t)layer->n * sizeof *norm);
+    for (uint32_t draw = 0; draw < draws && status == ATTN_OK; draw++) {
+        lab_layer_draw(layer, seed + draw);
+        draw_last_loss(layer, seed + 1000 + draw);
+        status = lab_layer_forward(ctx, layer, err);
+        if (status == ATTN_OK) status = lab_layer_backward(ctx, layer, err);
+        if (status != ATTN_OK) break;
+        lab_layer_position_norms(layer, one);
+        for (int64_t i = 0; i < layer->n; i++) norm[i] += one[i] / draws;
+    }
+    free(one);
+    return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layer.h - the layer that the figures look into: one head of self-attention with projections, in
- * double, drawn from a seed and run by src/layers/mha, forward and backward. Biases are zero.
- * Tests: tests/lab/test_figures.c */
+/* layer.h - the layer that the figures show: one head of self-attention with projections, in double
+ * precision, with random numbers from a seed, run forward and backward by src/layers/mha. Biases
+ * are zero. Tests: tests/lab/test_figures.c */
 #ifndef LAB_LAYER_H
 #define LAB_LAYER_H
 
@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-/* What has a value and a gradient; the first four and the last are drawn, in this order. */
+/* Everything that has a value and a gradient; the first four and the last are random, drawn in this
+ * order. */
 typedef enum lab_layer_part {
     LAB_LAYER_W_Q, /* (d_model, d_k) */
     LAB_LAYER_W_K, /* (d_model, d_k) */
@@ -26,11 +27,11 @@ typedef enum lab_layer_part {
 typedef struct lab_layer {
     /* set before lab_layer_create() */
     int64_t B, n, d_model, d_k; /* d_v = d_k */
-    /* free to change between runs */
+    /* may change between runs */
     bool causal;
     double scale; /* 0: 1/sqrt(d_k) */
     /* made by lab_layer_create() */
-    int64_t size[LAB_LAYER_PARTS];     /* numbers in each part */
+    int64_t size[LAB_LAYER_PARTS];     /* number of elements of each part */
     double *value[LAB_LAYER_PARTS];    /* see lab_layer_part */
     double *gradient[LAB_LAYER_PARTS]; /* the same shapes; set by lab_layer_backward() */
     double *y;                         /* (B, n, d_model) */
@@ -39,23 +40,28 @@ typedef struct lab_layer {
     double *memory;         /* all of the above */
 } lab_layer;
 
-/* Everything 0, dy 1. Errors: VALUE, SHAPE, MEMORY. lab_layer_free() also after a failure. */
+/* Sets everything to 0 and dy to 1. Errors: VALUE, SHAPE, MEMORY. Call lab_layer_free() even after
+ * a failure. */
 attn_status lab_layer_create(lab_layer *layer, attn_error *err);
 void lab_layer_free(lab_layer *layer);
 
 /* W_Q, W_K, W_V, W_O ~ N(0, 2 / (fan_in + fan_out)), then X ~ N(0, 1), from one stream. */
 void lab_layer_draw(lab_layer *layer, uint32_t seed);
 attn_status lab_layer_forward(attn_ctx *ctx, lab_layer *layer, attn_error *err);
-/* After forward: all gradients of sum(dy * Y). */
+/* After forward: computes all gradients of sum(dy * Y). */
 attn_status lab_layer_backward(attn_ctx *ctx, lab_layer *layer, attn_error *err);
 /* After forward: scores (B, n, n) times the scale, before the mask; weights (B, n, n). Either may
  * be NULL. */
 attn_status lab_layer_inspect(attn_ctx *ctx, const lab_layer *layer, double *scores,
                               double *weights, attn_error *err);
 
-/* L2 norm of a gradient. */
+/* The L2 norm of a gradient. */
 double lab_layer_norm(const lab_layer *layer, lab_layer_part part);
-/* norm (n): of the gradient of x at each position, mean over the batch. */
+/* norm (n): the norm of the gradient of x at each position, averaged over the batch. */
 void lab_layer_position_norms(const lab_layer *layer, double *norm);
+/* norm (n): the same for a random loss on the last position only, mean over `draws` layers with
+ * seeds from `seed` on. Changes dy. */
+attn_status lab_layer_last_norms(attn_ctx *ctx, lab_layer *layer, uint32_t draws, uint32_t seed,
+                                 double *norm, attn_error *err);
 
 #endif

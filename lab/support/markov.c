@@ -30,7 +30,7 @@ double lab_row_sum_error(int64_t n, const double *a) {
     return worst;
 }
 
-/* p (n) -> one hop further, scaled to a sum of 1; how much it changed. */
+/* Moves p (n) one hop and scales it to a sum of 1; returns how much it changed. */
 static double hop(int64_t n, const double *a, double *p, double *next) {
     double sum = 0, change = 0;
     for (int64_t j = 0; j < n; j++) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* meter.c - every block is preceded by a note of where it began and how long it is. See meter.h. */
+/* meter.c - every block is preceded by a note of its beginning and its length. See meter.h. */
 #include "support/meter.h"
 
 #include "core/base.h"
-
-#include <stdlib.h>
+#include "core/os.h"
 
 typedef struct note {
     void *base;
@@ -15,11 +14,11 @@ static note *note_of(void *memory) { return (note *)memory - 1; }
 
 static void *take(void *user, size_t bytes, size_t align) {
     lab_meter *meter = user;
-    const size_t before = align < sizeof(note) ? sizeof(note) : align; /* keeps the alignment */
+    const size_t before = align < sizeof(note) ? sizeof(note) : align; /* preserves the alignment */
     size_t whole;
     if (!attni_add(bytes, before, &whole)) return NULL;
-    void *base = NULL;
-    if (posix_memalign(&base, before, whole) != 0) return NULL;
+    void *base = attni_memory_alloc(whole, before);
+    if (base == NULL) return NULL;
     char *memory = (char *)base + before;
     *note_of(memory) = (note){.base = base, .bytes = bytes};
     meter->now += bytes;
@@ -31,7 +30,7 @@ static void give(void *user, void *memory) {
     lab_meter *meter = user;
     if (memory == NULL) return;
     meter->now -= note_of(memory)->bytes;
-    free(note_of(memory)->base);
+    attni_memory_free(note_of(memory)->base);
 }
 
 attn_alloc lab_meter_alloc(lab_meter *meter) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* meter.h - memory that is counted: how many bytes are held now, and how many at most. It serves a
- * context as its allocator and an experiment for its own buffers, so that both are in one sum.
- * Not for several threads at once. Tests: tests/lab/test_beyond_structure.c */
+/* meter.h - counts memory: how many bytes are held now, and the maximum so far. A context uses it
+ * as its allocator and an experiment for its own buffers, so that one sum covers both. Not
+ * thread-safe. Tests: tests/lab/test_beyond_structure.c */
 #ifndef LAB_METER_H
 #define LAB_METER_H
 
 #include "attn/attn.h"
 
 typedef struct lab_meter {
-    size_t now, peak; /* bytes asked for; what the allocator adds for itself is not counted */
+    size_t now, peak; /* bytes requested; the allocator's own overhead is not counted */
 } lab_meter;
 
 /* Callbacks for attn_ctx_options that count here; the meter must outlive the context. */

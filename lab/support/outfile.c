@@ -1,28 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outfile.c - temporary file, then rename. The names of temporary files stand in a table that the
- * signal handler empties. Tests: tests/cli/test_cli.py */
+/* outfile.c - writes a temporary file, then renames it. The names of temporary files are in a table
+ * that the signal handler clears. Tests: tests/cli/test_cli.py, tests/cli/test_report.py */
 #include "support/outfile.h"
 
+#include "support/system.h"
+
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { MAX_PENDING = 16 };
+enum { MAX_PENDING = 1024, MAX_FOLDERS = 8 };
 static char *volatile pending[MAX_PENDING];
 
-void outfile_remove_pending(void) {
+/* Files of the group that are complete, in the order in which they get their names. */
+typedef struct finished_file {
+    char *temp, *path;
+} finished_file;
+static finished_file finished[MAX_PENDING];
+static int n_finished;
+static char *volatile made[MAX_FOLDERS]; /* folders of the group, the outer ones first */
+static bool in_group;
+static volatile sig_atomic_t is_naming;
+
+bool outfile_remove_pending(void) {
+    if (is_naming) return false;
     for (int i = 0; i < MAX_PENDING; i++)
-        if (pending[i]) unlink(pending[i]);
+        if (pending[i]) system_remove(pending[i]);
+    for (int i = MAX_FOLDERS - 1; i >= 0; i--)
+        if (made[i]) system_remove_folder(made[i]);
+    return true;
 }
 
-static void remember(char *temp) {
+static bool remember(char *temp) {
     for (int i = 0; i < MAX_PENDING; i++) {
         if (pending[i]) continue;
         pending[i] = temp;
-        return;
+        return true;
     }
+    errno = EMFILE;
+    return false;
 }
 
 static void forget(const char *temp) {
@@ -30,46 +47,36 @@ static void forget(const char *temp) {
         if (pending[i] == temp) pending[i] = NULL;
 }
 
-/* The permissions of the file that is replaced, or those that any new file would get. */
-static mode_t wanted_mode(const char *path) {
-    struct stat info;
-    if (stat(path, &info) == 0) return info.st_mode & 0777;
-    const mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
 static bool open_temp(outfile *file) {
     const size_t size = strlen(file->path) + sizeof ".XXXXXX";
     file->temp = malloc(size);
     if (!file->temp) return false;
     snprintf(file->temp, size, "%s.XXXXXX", file->path);
-    const int descriptor = mkstemp(file->temp);
-    if (descriptor < 0) {
-        free(file->temp);
-        file->temp = NULL;
-        return false;
+    file->stream = system_open_temp(file->temp, file->path);
+    if (file->stream && remember(file->temp)) return true;
+    if (file->stream) {
+        fclose(file->stream);
+        file->stream = NULL;
+        system_remove(file->temp);
     }
-    remember(file->temp);
-    if (fchmod(descriptor, wanted_mode(file->path)) == 0) file->stream = fdopen(descriptor, "wb");
-    if (!file->stream) close(descriptor);
-    return file->stream != NULL;
+    free(file->temp);
+    file->temp = NULL;
+    return false;
 }
 
 bool outfile_open(outfile *file, const char *path, char *msg, size_t msg_size) {
-    struct stat info;
     memset(file, 0, sizeof *file);
     if (strcmp(path, "-") == 0) {
         file->stream = stdout;
         return true;
     }
-    const bool exists = stat(path, &info) == 0;
-    file->path = exists ? realpath(path, NULL) : strdup(path);
+    const system_kind kind = system_kind_of(path);
+    file->path = kind == SYSTEM_NOTHING ? strdup(path) : system_true_path(path);
     bool ok = false;
-    if (exists && S_ISDIR(info.st_mode))
+    if (kind == SYSTEM_FOLDER)
         errno = EISDIR;
-    else if (file->path && exists && !S_ISREG(info.st_mode))
-        ok = (file->stream = fopen(path, "wb")) != NULL; /* a device or a pipe stays what it is */
+    else if (file->path && kind == SYSTEM_OTHER)
+        ok = (file->stream = fopen(path, "wb")) != NULL; /* a device or a pipe is not replaced */
     else if (file->path)
         ok = open_temp(file);
     if (ok) return true;
@@ -92,7 +99,12 @@ bool outfile_close(outfile *file, char *msg, size_t msg_size) {
 
 bool outfile_commit(outfile *file, char *msg, size_t msg_size) {
     if (!file->temp) return true;
-    if (rename(file->temp, file->path) != 0) {
+    if (in_group) { /* which has room: every finished file is pending */
+        finished[n_finished++] = (finished_file){file->temp, file->path};
+        file->temp = file->path = NULL;
+        return true;
+    }
+    if (!system_replace(file->temp, file->path)) {
         snprintf(msg, msg_size, "cannot be replaced: %s", strerror(errno));
         return false;
     }
@@ -105,10 +117,70 @@ bool outfile_commit(outfile *file, char *msg, size_t msg_size) {
 void outfile_discard(outfile *file) {
     if (file->stream && file->stream != stdout) fclose(file->stream);
     if (file->temp) {
-        unlink(file->temp);
+        system_remove(file->temp);
         forget(file->temp);
     }
     free(file->temp);
     free(file->path);
     memset(file, 0, sizeof *file);
+}
+
+/* ---------------------------------------------------------------------------------------- groups */
+
+void outfile_group_begin(void) { in_group = true; }
+
+bool outfile_make_folder(const char *path) {
+    const bool is_new = in_group && system_kind_of(path) == SYSTEM_NOTHING;
+    if (!system_make_folder(path)) return false;
+    for (int i = 0; is_new && i < MAX_FOLDERS; i++) {
+        if (made[i]) continue;
+        made[i] = strdup(path);
+        break;
+    }
+    return true;
+}
+
+static void end_group(void) {
+    for (int i = 0; i < n_finished; i++) {
+        if (finished[i].temp) forget(finished[i].temp);
+        free(finished[i].temp);
+        free(finished[i].path);
+    }
+    n_finished = 0;
+    for (int i = 0; i < MAX_FOLDERS; i++) {
+        free(made[i]);
+        made[i] = NULL;
+    }
+    in_group = false;
+}
+
+/* Gives a file its name; from then on there is nothing to remove. */
+static bool name_file(finished_file *file) {
+    if (!system_replace(file->temp, file->path)) return false;
+    forget(file->temp);
+    free(file->temp);
+    file->temp = NULL;
+    return true;
+}
+
+bool outfile_group_commit(char *msg, size_t msg_size) {
+    int i = 0;
+    is_naming = 1;
+    while (i < n_finished && name_file(&finished[i])) i++;
+    const bool ok = i == n_finished;
+    if (!ok) snprintf(msg, msg_size, "%s: %s", finished[i].path, strerror(errno));
+    is_naming = 0;
+    if (ok)
+        end_group();
+    else
+        outfile_group_discard();
+    return ok;
+}
+
+void outfile_group_discard(void) {
+    for (int i = 0; i < n_finished; i++)
+        if (finished[i].temp) system_remove(finished[i].temp);
+    for (int i = MAX_FOLDERS - 1; i >= 0; i--)
+        if (made[i]) system_remove_folder(made[i]);
+    end_group();
 }

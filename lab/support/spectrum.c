@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spectrum.c - singular values: rotate pairs of rows until every two are orthogonal; their lengths
- * are then the singular values. Spectral radius: |a^m|^(1/m) for m = 2^30 by squaring. */
+/* spectrum.c - singular values: rotates pairs of rows until any two are orthogonal; their lengths
+ * are then the singular values. Spectral radius: |a^m|^(1/m) for m = 2^30, by repeated squaring. */
 #include "support/spectrum.h"
 
 #include "core/base.h"
@@ -20,8 +20,8 @@ void lab_matrix_product(int64_t n, const double *a, const double *b, double *pro
     }
 }
 
-/* Rows x and y (n) turned so that they become orthogonal; true if they were not. `nothing` is the
- * square of a length that is only rounding: such rows have no direction. */
+/* Rotates rows x and y (n) so that they become orthogonal; true if they were not. `nothing` is the
+ * square of a length that is rounding error only: such rows have no direction. */
 static bool make_orthogonal(double *x, double *y, int64_t n, double nothing) {
     double xx = 0, yy = 0, xy = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -47,7 +47,7 @@ static int descending(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* row (m, n), m <= n, becomes orthogonal rows. */
+/* Makes the rows of row (m, n), m <= n, orthogonal. */
 static void rotate_rows(double *row, int64_t m, int64_t n) {
     enum { MOST_SWEEPS = 60 }; /* about ten are needed: convergence is quadratic */
     const double rounding = DBL_EPSILON * lab_norm(row, m * n) / (double)n,
@@ -66,7 +66,7 @@ static void rotate_rows(double *row, int64_t m, int64_t n) {
 attn_status lab_singular_values(int64_t rows, int64_t columns, const double *a, double *sigma,
                                 attn_error *err) {
     const int64_t m = attni_min(rows, columns), n = attni_max(rows, columns);
-    double *row = malloc((size_t)(m * n) * sizeof *row); /* (m, n) a, or a turned if it is high */
+    double *row = malloc((size_t)(m * n) * sizeof *row); /* (m, n) a, or its transpose if high */
     if (row == NULL) {
         return attni_fail(err, ATTN_E_MEMORY, "singular values: no memory for %lld x %lld",
                           (long long)rows, (long long)columns);

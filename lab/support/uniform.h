@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* uniform.h - arrays of random numbers in (-1, 1), of any dtype, the same for the same seed.
- * Tests: tests/lab/test_gradcheck.c */
+/* uniform.h - arrays of random numbers in (-1, 1), of any dtype, reproducible by seed. Tests:
+ * tests/lab/test_gradcheck.c */
 #ifndef LAB_UNIFORM_H
 #define LAB_UNIFORM_H
 

@@ -20,10 +20,10 @@ static void draw_sharpness(plot_canvas *canvas, plot_rect area) {
         low[1][i] = unscaled[i] * 0.8;
         high[1][i] = unscaled[i] * 1.2;
     }
-    const plot_series series[] = {
-        {"scaled by √d<sub>k</sub>", PLOT_BLUE, PLOT_DOT, PLOT_SOLID, 9, 0, d_k, scaled, low[0],
-         high[0]},
-        {"unscaled", PLOT_RED, PLOT_SQUARE, PLOT_DASHED, 9, 0, d_k, unscaled, low[1], high[1]}};
+    const plot_series series[] = {{"scaled by √d<sub>k</sub>", PLOT_BLUE, PLOT_DOT, PLOT_SOLID, 9,
+                                   0, d_k, scaled, low[0], high[0], false},
+                                  {"unscaled", PLOT_RED, PLOT_SQUARE, PLOT_DASHED, 9, 0, d_k,
+                                   unscaled, low[1], high[1], false}};
     const plot_rule rule[] = {{log(16), false, "ln 16, uniform weights"}};
     const plot_chart chart = {.title = "Sharpness against d<sub>k</sub>",
                               .x = {.label = "d<sub>k</sub>", .scale = PLOT_LOG2},
@@ -44,11 +44,11 @@ static void draw_memory(plot_canvas *canvas, plot_rect area) {
         matrix[i] = 4 * n[i] * n[i] / 1048576;
     }
     const plot_series series[] = {
-        {"total, fp32", PLOT_BLUE, PLOT_DOT, PLOT_SOLID, 10, 0, n, total, NULL, NULL},
-        {"total, fp16", PLOT_GREEN, PLOT_SQUARE, PLOT_DASHED, 10, 0, n, half, NULL, NULL},
+        {"total, fp32", PLOT_BLUE, PLOT_DOT, PLOT_SOLID, 10, 0, n, total, NULL, NULL, false},
+        {"total, fp16", PLOT_GREEN, PLOT_SQUARE, PLOT_DASHED, 10, 0, n, half, NULL, NULL, false},
         {"attention matrix, fp32", PLOT_RED, PLOT_TRIANGLE, PLOT_DOTTED, 10, 0, n, matrix, NULL,
-         NULL},
-        {"measured, tiled", PLOT_PURPLE, PLOT_DIAMOND, PLOT_SOLID, 10, 0, n, n, NULL, NULL}};
+         NULL, false},
+        {"measured, tiled", PLOT_PURPLE, PLOT_DIAMOND, PLOT_SOLID, 10, 0, n, n, NULL, NULL, false}};
     const plot_rule rule[] = {{256, true, "n = 256: half is the matrix"}, {64, false, "64 MiB"}};
     const plot_chart chart = {.title = "Memory grows with the square of n",
                               .x = {.label = "sequence length n", .scale = PLOT_LOG2},
@@ -89,6 +89,33 @@ static void draw_crowded(plot_canvas *canvas, plot_rect area) {
     plot_chart_draw(canvas, area, &chart);
 }
 
+/* Names at the ends of lines that end close together, that end early, and that leave the chart. */
+static void draw_end_names(plot_canvas *canvas, plot_rect area) {
+    enum { N = 20, LINES = 9 };
+    static const char *const name[] = {"steepest", "second",  "third",  "fourth",    "fifth",
+                                       "sixth",    "seventh", "eighth", "ends early"};
+    double x[N], y[LINES][N];
+    plot_series series[LINES];
+    for (int s = 0; s < LINES; s++) {
+        for (int i = 0; i < N; i++) {
+            x[i] = i;
+            y[s][i] = s == 8 && i > 12 ? NAN : -4.0 * i / (1 << s);
+        }
+        series[s] = (plot_series){.name = name[s],
+                                  .color = (plot_color)(PLOT_BLUE + s % 7),
+                                  .n = N,
+                                  .x = x,
+                                  .y = y[s],
+                                  .named_at_end = s != 7};
+    }
+    const plot_chart chart = {.title = "Names at the ends of lines, one in the legend",
+                              .x = {.label = "distance"},
+                              .y = {.label = "bias", .min = -20, .max = 0},
+                              .series = series,
+                              .n_series = LINES};
+    plot_chart_draw(canvas, area, &chart);
+}
+
 static void draw_long_labels(plot_canvas *canvas, plot_rect area) {
     static const double x[] = {0, 1, 2, 3}, y[] = {1e6, 2.5e6, 2e6, 3e6};
     static const double z[] = {2e6, 1.5e6, 3e6, 1e6};
@@ -96,9 +123,9 @@ static void draw_long_labels(plot_canvas *canvas, plot_rect area) {
         "a series whose name tells the whole story of how it was measured, on which machine, "
         "how often, and why one should believe it";
     const plot_series series[] = {
-        {long_name, PLOT_BLUE, PLOT_DOT, PLOT_SOLID, 4, 0, x, y, NULL, NULL},
+        {long_name, PLOT_BLUE, PLOT_DOT, PLOT_SOLID, 4, 0, x, y, NULL, NULL, false},
         {"Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft",
-         PLOT_RED, PLOT_DOT, PLOT_DASHED, 4, 0, x, z, NULL, NULL}};
+         PLOT_RED, PLOT_DOT, PLOT_DASHED, 4, 0, x, z, NULL, NULL, false}};
     const plot_rule rule[] = {
         {1.7e6, false, "a rule with more words at its end than a narrow chart can hold"},
         {1.8e6, false, "and a second one close to it"},
@@ -121,7 +148,7 @@ static void draw_extremes(plot_canvas *canvas, plot_rect area) {
     static const double x[] = {1e-300, 1e-200, 1e-100, 1, 1e100, 1e200, 1e300};
     static const double y[] = {1e300, 0, 1e100, 1, -3, 1e-200, 1e-300};
     const plot_series series[] = {
-        {"1e-300 .. 1e300", PLOT_BLUE, PLOT_DOT, PLOT_SOLID, 7, 0, x, y, NULL, NULL}};
+        {"1e-300 .. 1e300", PLOT_BLUE, PLOT_DOT, PLOT_SOLID, 7, 0, x, y, NULL, NULL, false}};
     const plot_chart chart = {.title = "Log axes from 1e-300 to 1e300, with 0 and −3 left out",
                               .x = {.label = "x", .scale = PLOT_LOG10},
                               .y = {.label = "y", .scale = PLOT_LOG10},
@@ -137,10 +164,10 @@ static void draw_decades(plot_canvas *canvas, plot_rect area) {
     static const double zero[] = {0, 0, 0.001, 0.1, NAN, 1};
     static const double low[] = {0, 0, 0, 0.05, NAN, 0.5}, high[] = {0, 0, 0.1, 0.2, NAN, 2};
     const plot_series series[] = {
-        {"dense", PLOT_RED, PLOT_SQUARE, PLOT_DASHED, 6, 0, n, dense, NULL, NULL},
-        {"tiled", PLOT_BLUE, PLOT_DOT, PLOT_SOLID, 6, 0, n, tiled, NULL, NULL},
-        {"with zeros and a gap", PLOT_ORANGE, PLOT_TRIANGLE, PLOT_DOTTED, 6, 0, n, zero, low,
-         high}};
+        {"dense", PLOT_RED, PLOT_SQUARE, PLOT_DASHED, 6, 0, n, dense, NULL, NULL, false},
+        {"tiled", PLOT_BLUE, PLOT_DOT, PLOT_SOLID, 6, 0, n, tiled, NULL, NULL, false},
+        {"with zeros and a gap", PLOT_ORANGE, PLOT_TRIANGLE, PLOT_DOTTED, 6, 0, n, zero, low, high,
+         false}};
     const plot_chart chart = {.title = "Time",
                               .x = {.label = "n", .scale = PLOT_LOG2},
                               .y = {.label = "milliseconds", .scale = PLOT_LOG10},
@@ -153,7 +180,7 @@ static void draw_gaps(plot_canvas *canvas, plot_rect area) {
     static const double x[] = {0, 1, 2, 3, 4, 5, 6, 7};
     static const double y[] = {NAN, 1, 2, NAN, 3, NAN, INFINITY, 2};
     const plot_series series[] = {
-        {"gaps", PLOT_GREEN, PLOT_NO_MARK, PLOT_SOLID, 8, 0, x, y, NULL, NULL}};
+        {"gaps", PLOT_GREEN, PLOT_NO_MARK, PLOT_SOLID, 8, 0, x, y, NULL, NULL, false}};
     const plot_chart chart = {
         .title = "Gaps", .x = {.label = "x"}, .y = {.label = "y"}, .series = series, .n_series = 1};
     plot_chart_draw(canvas, area, &chart);
@@ -162,7 +189,7 @@ static void draw_gaps(plot_canvas *canvas, plot_rect area) {
 static void draw_one_point(plot_canvas *canvas, plot_rect area) {
     static const double x[] = {64}, y[] = {0.25};
     const plot_series series[] = {
-        {NULL, PLOT_BLUE, PLOT_NO_MARK, PLOT_SOLID, 1, 0, x, y, NULL, NULL}};
+        {NULL, PLOT_BLUE, PLOT_NO_MARK, PLOT_SOLID, 1, 0, x, y, NULL, NULL, false}};
     const plot_chart chart = {.title = "One point",
                               .x = {.label = "n", .scale = PLOT_LOG2},
                               .y = {.label = "share", .format = "%.0f %%"},
@@ -174,7 +201,7 @@ static void draw_one_point(plot_canvas *canvas, plot_rect area) {
 static void draw_equal(plot_canvas *canvas, plot_rect area) {
     static const double x[] = {3, 3, 3}, y[] = {-7e-9, -7e-9, -7e-9};
     const plot_series series[] = {
-        {"equal", PLOT_PURPLE, PLOT_DIAMOND, PLOT_NO_LINE, 3, 0, x, y, NULL, NULL}};
+        {"equal", PLOT_PURPLE, PLOT_DIAMOND, PLOT_NO_LINE, 3, 0, x, y, NULL, NULL, false}};
     const plot_chart chart = {.title = "All values equal",
                               .x = {.label = "x"},
                               .y = {.label = "y"},
@@ -215,8 +242,8 @@ static void draw_positions(plot_canvas *canvas, plot_rect area) {
     static const double mean[] = {11, 9.1, 7.4, 6.2, 5.2, 4.1, 3.3, 2.4};
     const plot_bar_series series[] = {{"non-causal", PLOT_BLUE, free_, 0},
                                       {"causal", PLOT_RED, causal, 0}};
-    const plot_series line[] = {
-        {"causal, mean of 100 draws", PLOT_BLACK, PLOT_DOT, PLOT_SOLID, 8, 0, x, mean, NULL, NULL}};
+    const plot_series line[] = {{"causal, mean of 100 draws", PLOT_BLACK, PLOT_DOT, PLOT_SOLID, 8,
+                                 0, x, mean, NULL, NULL, false}};
     const plot_bars bars = {.title = "Causal and non-causal gradient flow",
                             .group_label = "position",
                             .group = group,
@@ -452,6 +479,7 @@ const gallery_item gallery[] = {
     {"sharpness", 375, 300, draw_sharpness},
     {"memory", 375, 300, draw_memory},
     {"crowded", 760, 400, draw_crowded},
+    {"end_names", 375, 260, draw_end_names},
     {"long_labels", 400, 300, draw_long_labels},
     {"extremes", 400, 300, draw_extremes},
     {"decades", 400, 300, draw_decades},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plot_sheet.h - drawings read back: the bytes of a file, the pixels of a PNG, and a clean end that
- * leaves nothing of fonts in memory. For the tests of lab/plot. */
+/* plot_sheet.h - reads drawings back: the bytes of a file, the pixels of a PNG; and ends cleanly,
+ * leaving nothing of fonts in memory. For the tests of lab/plot. */
 #ifndef PLOT_SHEET_H
 #define PLOT_SHEET_H
 

@@ -70,7 +70,7 @@ static double at(const measured *m, const char *table, size_t row, const char *c
 
 /* ---- E8 ---- */
 
-enum { EVERY = 40, LOOKS = 10, SEEDS = 2 };
+enum { EVERY = 60, LOOKS = 10, SEEDS = 8, RUNS = 2 * 3 * SEEDS };
 
 /* Held-out percent of a run that is trained here, at its first look. */
 static double accuracy_of(int64_t d_k, double scale, uint64_t seed) {
@@ -96,10 +96,16 @@ static double accuracy_of(int64_t d_k, double scale, uint64_t seed) {
 TEST(curves_are_those_of_the_trainer) {
     const measured *m = e8();
     if (check_has_failed()) return;
-    const double one = accuracy_of(16, 1.0 / 16, 1), two = accuracy_of(16, 1.0 / 16, 2);
-    CHECK(at(m, "d_k_16_by_d_k", 0, "accuracy") == (one + two) / 2);
-    CHECK(at(m, "d_k_16_by_d_k", 0, "accuracy_low") == fmin(one, two));
-    CHECK(at(m, "d_k_16_by_d_k", 0, "accuracy_high") == fmax(one, two));
+    double seen[SEEDS];
+    for (size_t s = 0; s < SEEDS; s++) {
+        const double accuracy = accuracy_of(16, 1.0 / 16, s + 1);
+        size_t place = s;
+        for (; place > 0 && seen[place - 1] > accuracy; place--) seen[place] = seen[place - 1];
+        seen[place] = accuracy;
+    }
+    CHECK(at(m, "d_k_16_by_d_k", 0, "accuracy") == (seen[SEEDS / 2 - 1] + seen[SEEDS / 2]) / 2);
+    CHECK(at(m, "d_k_16_by_d_k", 0, "accuracy_low") == seen[0]);
+    CHECK(at(m, "d_k_16_by_d_k", 0, "accuracy_high") == seen[SEEDS - 1]);
 }
 
 TEST(bands_hold_their_lines) {
@@ -121,8 +127,8 @@ TEST(bands_hold_their_lines) {
 TEST(runs_end_where_their_curves_do) {
     const measured *m = e8();
     if (check_has_failed()) return;
-    CHECK_INT(lab_table_named(&m->data, "runs")->rows, 12);
-    for (size_t r = 0; r < 12; r++) { /* runs: sizes, scalings, seeds; curves in the same order */
+    CHECK_INT(lab_table_named(&m->data, "runs")->rows, RUNS);
+    for (size_t r = 0; r < RUNS; r++) { /* runs: sizes, scalings, seeds; curves in the same order */
         const char *name = m->data.table[1 + r / SEEDS].name;
         const double end = at(m, "runs", r, "accuracy"), solved = at(m, "runs", r, "solved");
         CHECK(end >= at(m, name, LOOKS - 1, "accuracy_low"));
@@ -136,10 +142,10 @@ TEST(runs_end_where_their_curves_do) {
 TEST(scaled_runs_learn_and_unscaled_ones_lag) {
     const measured *m = e8();
     if (check_has_failed()) return;
-    CHECK(at(m, "d_k_128_scaled", LOOKS - 1, "accuracy_low") > 90);
-    CHECK(at(m, "d_k_16_scaled", LOOKS - 1, "accuracy_low") > 90);
-    CHECK(at(m, "d_k_128_unscaled", LOOKS - 1, "accuracy_high") < 70);
-    CHECK(at(m, "d_k_16_unscaled", LOOKS - 1, "accuracy_high") < 70);
+    CHECK(at(m, "d_k_128_scaled", LOOKS - 1, "accuracy") > 90);
+    CHECK(at(m, "d_k_16_scaled", LOOKS - 1, "accuracy") > 90);
+    CHECK(at(m, "d_k_128_unscaled", LOOKS - 1, "accuracy") < 70);
+    CHECK(at(m, "d_k_16_unscaled", LOOKS - 1, "accuracy") < 70);
 }
 
 TEST(unscaled_models_are_not_said_to_be_unable) {
@@ -149,7 +155,7 @@ TEST(unscaled_models_are_not_said_to_be_unable) {
     lab_e8.judge(&m->data, &finding);
     CHECK_STR(lab_verdict_name(finding.verdict), "holds if");
     CHECK(strstr(finding.headline, "cannot") == NULL && strstr(finding.text, "cannot") == NULL);
-    CHECK(strstr(finding.text, "more steps") != NULL);
+    CHECK(strstr(finding.condition, "more steps") != NULL);
 }
 
 /* ---- E9 ---- */
@@ -218,11 +224,11 @@ TEST(answers_need_the_phrase_and_not_its_rival) {
     }
 }
 
-TEST(every_seed_looks_in_the_last_layer) { /* training.md: 500..900 steps, 100 %, 0.5..3.3 % */
+TEST(every_seed_looks_in_the_last_layer) {
     const measured *m = e9();
     if (check_has_failed()) return;
     for (size_t s = 0; s < 3; s++) {
-        CHECK(at(m, "seeds", s, "seed") == (double)s + 1);
+        CHECK(at(m, "seeds", s, "seed") == (double)(LAB_TASK_SEED + s));
         CHECK(at(m, "seeds", s, "right") > 95);
         CHECK(at(m, "seeds", s, "selectivity 2") > 90);
         CHECK_NEAR(at(m, "seeds", s, "selectivity 1"), 50, 10);

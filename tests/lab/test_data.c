@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_data.c - tables keep what they are given, and write it so that it reads back the same. */
+/* test_data.c - tables keep what they are given, and are written so that they read back the
+ * same. */
 #include "support/data.h"
+#include "support/system.h"
 
 #include "check.h"
 
@@ -18,13 +20,12 @@ static lab_table *two_by_two(lab_data *data) {
 
 /* What lab_table_csv() writes, empty if it fails; the caller frees it. */
 static char *csv_of(const lab_table *table) {
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    const int failed = lab_table_csv(table, file);
-    fclose(file);
-    if (failed) text[0] = 0;
-    return text;
+    system_text text;
+    if (!system_text_begin(&text)) abort();
+    const int failed = lab_table_csv(table, text.stream);
+    if (!system_text_end(&text)) abort();
+    if (failed) text.text[0] = 0;
+    return text.text;
 }
 
 TEST(csv_reads_back_to_the_same_numbers) {

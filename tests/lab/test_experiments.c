@@ -106,7 +106,12 @@ static char *drawn(size_t i, const picture *as, size_t *size) {
     if (!data) return NULL;
     char path[MAX_PATH + 80];
     snprintf(path, sizeof path, "%s/%s-%s", picture_folder(), experiment->id, as->ending);
-    const plot_output output = {as->format, as->theme, path, 800, 440, experiment->title};
+    const plot_output output = {.format = as->format,
+                                .theme = as->theme,
+                                .path = path,
+                                .width = 800,
+                                .height = 440,
+                                .title = experiment->title};
     attn_error err = {""};
     plot_canvas *canvas;
     attn_status status = plot_open(&output, &canvas, &err);
@@ -186,6 +191,9 @@ TEST(every_finding_is_said_in_sentences) {
         lab_experiments[i]->judge(data, &finding);
         if (kept)
             printf("%s: %s\n    %s\n", lab_experiments[i]->id, finding.headline, finding.text);
+        const bool has_condition = strncmp(finding.condition, "if ", 3) == 0;
+        CHECK_MSG(finding.verdict != LAB_HOLDS_IF || has_condition, "%s: under which condition?",
+                  lab_experiments[i]->id);
         CHECK_MSG(is_sentence(finding.headline), "%s: %s", lab_experiments[i]->id,
                   finding.headline);
         CHECK_MSG(is_sentence(finding.text), "%s: %s", lab_experiments[i]->id, finding.text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_gradcheck.c - the comparison behind `attn gradcheck` must see a wrong gradient. The function
- * is known by heart: out = (x0^2 x1, x1), so that d(3 out0 + 5 out1) = (6 x0 x1, 3 x0^2 + 5). */
+/* test_gradcheck.c - the comparison behind `attn gradcheck` must detect a wrong gradient. The
+ * function is simple: out = (x0^2 x1, x1), so that d(3 out0 + 5 out1) = (6 x0 x1, 3 x0^2 + 5). */
 #include "check.h"
 
 #include "gradcheck/gradcheck.h"

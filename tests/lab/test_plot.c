@@ -49,6 +49,76 @@ static bool contains(const unsigned char *bytes, size_t size, const char *word) 
     return bytes && memmem(bytes, size, word, strlen(word)) != NULL;
 }
 
+static void draw_linked(plot_canvas *canvas, plot_rect area) {
+    const int parent = plot_bookmark(canvas, 0, "Above");
+    plot_bookmark(canvas, parent, "Below");
+    plot_target(canvas, area, "here");
+    plot_link(canvas, area, "here");
+    plot_link(canvas, area, "https://example.org/");
+}
+
+TEST(pdf_holds_outline_targets_and_links) {
+    static const char *const words[] = {"/Title (Above)", "/Title (Below)",        "/Outlines",
+                                        "/Subtype /Link", "/Dest (here)",          "(here)",
+                                        "/S /URI",        "(https://example.org/)"};
+    const plot_output page = {.width = 100, .height = 100};
+    size_t size;
+    const char *path = sheet_write(PLOT_PDF, &page, 0, draw_linked);
+    unsigned char *bytes = sheet_bytes(path, &size);
+    const char *missing = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!contains(bytes, size, words[i])) missing = words[i];
+    }
+    free(bytes);
+    remove(path);
+    CHECK_MSG(missing == NULL, "no %s", missing ? missing : "");
+}
+
+/* The drawing as text, or NULL. */
+static char *text_of(const gallery_item *item) {
+    char *text = NULL;
+    const plot_output output = {
+        .format = PLOT_SVG, .width = item->width, .height = item->height, .text = &text};
+    plot_canvas *canvas;
+    if (plot_open(&output, &canvas, NULL) != ATTN_OK) return NULL;
+    item->draw(canvas, plot_page(canvas));
+    return plot_close(canvas, NULL) == ATTN_OK ? text : NULL;
+}
+
+TEST(svg_can_be_text_and_be_embedded) {
+    char *svg = text_of(&gallery[0]);
+    CHECK(svg && strncmp(svg, "<?xml", 5) == 0);
+    char *embedded = plot_embed_svg(svg, "F4-w", "class=\"wide\"");
+    free(svg);
+    CHECK(embedded != NULL);
+    static const char root[] = "<svg class=\"wide\" viewBox=\"0 0 375 300\">";
+    const bool begins = strncmp(embedded, root, strlen(root)) == 0;
+    const bool own_ids = strstr(embedded, "id=\"glyph") == NULL &&
+                         strstr(embedded, "id=\"F4-w-glyph") != NULL &&
+                         strstr(embedded, "href=\"#F4-w-glyph") != NULL;
+    const bool themed = strstr(embedded, "rgb(") == NULL && strstr(embedded, "var(--p0)") != NULL;
+    free(embedded);
+    CHECK(begins);
+    CHECK(own_ids);
+    CHECK(themed);
+}
+
+TEST(embedded_colors_are_those_of_the_theme) {
+    char *light = plot_embed_colors(PLOT_LIGHT), *dark = plot_embed_colors(PLOT_DARK);
+    const bool papers = light && dark && strncmp(light, "--p0:#ffffff;", 13) == 0 &&
+                        strncmp(dark, "--p0:#16181c;", 13) == 0;
+    free(light);
+    free(dark);
+    CHECK(papers);
+}
+
+TEST(only_svg_is_text) {
+    char *text = NULL;
+    plot_canvas *canvas;
+    const plot_output output = {.format = PLOT_PDF, .width = 9, .height = 9, .text = &text};
+    CHECK_INT(plot_open(&output, &canvas, NULL), ATTN_E_VALUE);
+}
+
 TEST(pdf_holds_no_date_but_its_title) {
     const plot_output page = {.width = 100, .height = 100};
     size_t size;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_registry.c - the list of experiments is complete and every entry is filled in. */
 #include "check.h"
+#include "claim.h"
 #include "experiment.h"
 
 #include <ctype.h>
@@ -38,9 +39,32 @@ TEST(every_experiment_is_filled_in) {
     }
 }
 
+static bool is_claim(const char *id, size_t length) {
+    const lab_claim_list claims = lab_claims();
+    for (size_t i = 0; i < claims.n; i++) {
+        const char *known = claims.claim[i].id;
+        if (strlen(known) == length && strncmp(known, id, length) == 0) return true;
+    }
+    return false;
+}
+
+TEST(experiments_name_claims_that_exist) {
+    for (size_t i = 0; lab_experiments[i]; i++) {
+        const char *at = lab_experiments[i]->claims;
+        while (at && *at) {
+            const size_t length = strcspn(at, ",");
+            CHECK_MSG(is_claim(at, length), "%s names %.*s", lab_experiments[i]->id, (int)length,
+                      at);
+            at += length + (at[length] == ',');
+        }
+    }
+}
+
 TEST(verdicts_have_names) {
     CHECK_STR(lab_verdict_name(LAB_HOLDS), "holds");
     CHECK_STR(lab_verdict_name(LAB_HOLDS_IF), "holds if");
     CHECK_STR(lab_verdict_name(LAB_WRONG), "wrong");
     CHECK_STR(lab_verdict_name(LAB_MEASURED), "measured");
+    CHECK_STR(lab_verdict_words(LAB_HOLDS), "holds");
+    CHECK_STR(lab_verdict_words(LAB_HOLDS_IF), "holds with a condition");
 }

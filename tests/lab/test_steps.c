@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_steps.c - attention step by step against golden.json (60-digit arithmetic), the examples of
- * the documents against the verdicts of the errata, sentences against what they promise. */
+ * the documents against the verdicts of the errata, sentences against their specification. */
 #include "steps/steps.h"
 
 #include "check.h"
@@ -247,6 +247,37 @@ TEST(wrong_numbers_of_the_documents_are_those_of_the_errata) {
     CHECK_INT(count_wrong("004", LAB_K, false), 7); /* of 8: 0.9 of "love" is right */
     CHECK_INT(count_wrong("004", LAB_V, false), 6); /* of 8: two first columns are right */
     CHECK_INT(count_wrong("004-stated", LAB_SCORES, false), 2);
+    CHECK_INT(count_wrong("004-heads", LAB_CONCAT, false), 8); /* both columns of head 1 */
+    CHECK_INT(count_wrong("004-heads", LAB_K, false), 7);      /* head 1 is that of example 004 */
+}
+
+/* Head 2 of 004-heads by hand: q = 2 (x3, x4), k = (x4, x3), v = (x3, x4). */
+TEST(the_declared_second_head_of_004_is_that_of_its_description) {
+    static const double x3[] = {0.2, 0.1, 1.0, 0.4}, x4[] = {0.1, 0.0, 0.5, 1.2};
+    lab_steps one = {0}, two = {0};
+    CHECK(lab_steps_compute(ctx, &lab_example_named("004")->problem, &one, NULL) == ATTN_OK);
+    CHECK(lab_steps_compute(ctx, &lab_example_named("004-heads")->problem, &two, NULL) == ATTN_OK);
+    CHECK_INT(two.step[LAB_CONCAT].columns, 4);
+    for (int i = 0; i < 4; i++) {
+        double e[4], sum = 0, out[2] = {0};
+        for (int j = 0; j < 4; j++) {
+            e[j] = exp((2 * x3[i] * x4[j] + 2 * x4[i] * x3[j]) / sqrt(2));
+            sum += e[j];
+        }
+        for (int j = 0; j < 4; j++) {
+            CHECK_NEAR(lab_step_at(&two.step[LAB_WEIGHTS], 1, i, j), e[j] / sum, 1e-15);
+            out[0] += e[j] / sum * x3[j];
+            out[1] += e[j] / sum * x4[j];
+        }
+        for (int c = 0; c < 2; c++) { /* head 1 on the left, head 2 on the right */
+            CHECK(lab_step_at(&two.step[LAB_CONCAT], 0, i, c) ==
+                  lab_step_at(&one.step[LAB_OUTPUT], 0, i, c));
+            CHECK_NEAR(lab_step_at(&two.step[LAB_CONCAT], 0, i, 2 + c), out[c], 1e-15);
+        }
+    }
+    CHECK(lab_step_at(&two.step[LAB_WEIGHTS], 1, 2, 3) > 0.5); /* apple to phones */
+    lab_steps_free(&one);
+    lab_steps_free(&two);
 }
 
 TEST(printed_numbers_stand_for_half_a_unit_of_their_last_digit) {

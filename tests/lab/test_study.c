@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_study.c - training runs from start to end, and studies of several: when a run ends, what a
- * kind changes, medians and spreads of outcomes written down by hand. */
+/* test_study.c - training runs from start to end, and studies of several runs: when a run ends,
+ * what a kind changes, medians and spreads of outcomes written down by hand. */
 #include "check.h"
 
 #include "learning/training.h"

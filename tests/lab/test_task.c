@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_task.c - tasks: every example is right by the rule of its task, worked out again here from
- * the words, and nothing of the held-out part is ever drawn for training. */
+/* test_task.c - tasks: every example is right by the rule of its task, which is evaluated again
+ * here from the words, and no held-out example is ever drawn for training. */
 #include "check.h"
 
 #include "learning/task.h"
@@ -22,7 +22,7 @@ static bool is_one_of(const char *a, const char *list) {
 /* The words of an example, separated by spaces. */
 static void sentence(const lab_task *task, const lab_task_example *e, char text[400]) {
     text[0] = 0;
-    for (int i = 0; i < task->n; i++) {
+    for (int i = 0; i < e->n; i++) {
         strcat(text, i ? " " : "");
         strcat(text, word(task, e->token[i]));
     }
@@ -55,9 +55,10 @@ TEST(tokens_answers_and_places_are_in_range) {
         for (uint64_t i = 0; i < EXAMPLES; i++) {
             lab_task_example e;
             lab_task_draw(task, 1, i, i % 2 ? LAB_HELD_OUT : LAB_TRAINING, &e);
-            for (int j = 0; j < task->n; j++) CHECK(e.token[j] >= 0 && e.token[j] < task->n_words);
+            CHECK(e.n <= task->n && task->first_question + task->n_questions <= e.n);
+            for (int j = 0; j < e.n; j++) CHECK(e.token[j] >= 0 && e.token[j] < task->n_words);
             for (int q = 0; q < task->n_questions; q++) {
-                const int at = task->causal ? task->first_question + q : task->n - 1;
+                const int at = task->causal ? task->first_question + q : e.n - 1;
                 for (int s = 0; s < task->slots; s++)
                     CHECK(e.answer[q][s] >= -1 && e.answer[q][s] < task->n_words);
                 if (e.answer[q][0] < 0) continue;
@@ -82,17 +83,42 @@ TEST(the_same_numbers_give_the_same_example) {
     }
 }
 
-/* What must not be in both parts: the words that decide, as text. */
+/* The place of the first word of the example, from `from` on, that is in the list; -1: there is
+ * none. */
+static int place_of(const lab_task *task, const lab_task_example *e, int from, const char *list) {
+    for (int i = from; i < e->n; i++)
+        if (is_one_of(word(task, e->token[i]), list)) return i;
+    return -1;
+}
+
+static const char beings[] = "cat dog horse child nurse farmer teacher rabbit fox sailor baker "
+                             "monkey girl boy goat king";
+static const char things[] =
+    "mat table chair box wall car boat lamp door bench carpet cup bridge cart shelf statue";
+static const char moods[] = "tired hungry happy sad angry sleepy thirsty afraid proud bored";
+static const char states[] =
+    "dirty broken wooden rusty dusty hollow cracked cheap polished unpainted";
+static const char colours[] = "red blue green black white brown grey yellow";
+static const char nature[] =
+    "water tree grass leaf mud forest garden rain root seed fish meadow river";
+static const char trade[] =
+    "money loan office stock market code manager price screen deal engineer wage phones";
+static const char neutrals[] = "door chair window hat letter clock shoe bottle road wall lamp coat";
+
+/* What must not be in both parts: the words that decide, as text. Short sentences of sense
+ * count as those with the first neutral noun. */
 static void identity(const lab_task *task, const lab_task_example *e, char text[400]) {
-    const int32_t *x = e->token;
     if (strcmp(task->name, "whois") == 0) {
-        const bool swap = strcmp(word(task, x[2]), word(task, x[7])) > 0;
-        snprintf(text, 400, "%s %s %s", word(task, x[swap ? 7 : 2]), word(task, x[swap ? 2 : 7]),
-                 word(task, x[11]));
+        const int mood = place_of(task, e, 0, moods);
+        snprintf(text, 400, "%s %s %s", word(task, e->token[place_of(task, e, 0, beings)]),
+                 word(task, e->token[place_of(task, e, 0, things)]),
+                 word(task, e->token[mood < 0 ? place_of(task, e, 0, states) : mood]));
     } else if (strcmp(task->name, "sense") == 0) {
-        const bool swap = strcmp(word(task, x[4]), word(task, x[7])) > 0;
-        snprintf(text, 400, "%s %s %s", word(task, x[1]), word(task, x[swap ? 7 : 4]),
-                 word(task, x[swap ? 4 : 7]));
+        const int cue = place_of(task, e, 0, nature), neutral = place_of(task, e, 0, neutrals);
+        snprintf(text, 400, "%s %s %s",
+                 word(task, e->token[place_of(task, e, 0, "bank apple mouse plant")]),
+                 word(task, e->token[cue < 0 ? place_of(task, e, 0, trade) : cue]),
+                 neutral < 0 ? "door" : word(task, e->token[neutral]));
     } else {
         sentence(task, e, text);
     }
@@ -136,10 +162,6 @@ TEST(about_a_fifth_of_the_whois_triples_is_held_out) {
     CHECK_NEAR((double)n[1] / (n[0] + n[1]), 0.2, 0.03);
 }
 
-static const char beings[] = "cat dog horse child nurse farmer teacher rabbit fox sailor baker "
-                             "monkey girl boy goat king";
-static const char moods[] = "tired hungry happy sad angry sleepy thirsty afraid proud bored";
-
 TEST(whois_asks_for_the_noun_that_the_adjective_suits_and_its_colour) {
     const lab_task *task = lab_task_named("whois");
     for (uint64_t i = 0; i < EXAMPLES; i++) {
@@ -147,22 +169,39 @@ TEST(whois_asks_for_the_noun_that_the_adjective_suits_and_its_colour) {
         char text[400];
         lab_task_draw(task, 2, i, LAB_TRAINING, &e);
         sentence(task, &e, text);
-        const bool first = is_one_of(word(task, e.token[2]), beings);
-        CHECK_MSG(first != is_one_of(word(task, e.token[7]), beings), "%s", text);
-        CHECK_STR(word(task, e.token[task->first_question]), "it");
-        const bool being = is_one_of(word(task, e.token[11]), moods);
-        const int noun = being == first ? 2 : 7;
-        CHECK_MSG(e.answer[0][0] == e.token[noun], "%s: %s", text, word(task, e.answer[0][0]));
-        CHECK_INT(e.answer[0][1], e.token[noun - 1]);
-        CHECK(e.token[1] != e.token[6]); /* two colours, or the question would have one answer */
-        CHECK_INT(e.right[0], noun == 2 ? 0x07 : 0xe0);
-        CHECK_INT(e.rival[0], noun == 2 ? 0xe0 : 0x07);
+        const int being = place_of(task, &e, 0, beings), thing = place_of(task, &e, 0, things);
+        const int it = place_of(task, &e, 0, "it"), q = it - task->first_question;
+        const int noun = place_of(task, &e, it, moods) > it ? being : thing;
+        const int other = noun == being ? thing : being;
+        const char *before = word(task, e.token[noun - 1]);
+        const bool is_coloured = is_one_of(before, colours);
+        CHECK_MSG(e.answer[q][0] == e.token[noun], "%s: %s", text, word(task, e.answer[q][0]));
+        CHECK_STR(word(task, e.answer[q][1]), is_coloured ? before : "no-colour");
+        for (int k = 0; k < task->n_questions; k++) CHECK_INT(e.answer[k][0] >= 0, k == q);
+        /* two colours are different, or the question would have one answer */
+        CHECK(!is_coloured || e.token[noun - 1] != e.token[other - 1]);
+        const uint64_t right = is_coloured ? 7 : 3;
+        CHECK_INT(e.right[q], right << (noun - 1 - is_coloured));
+        const bool other_coloured = is_one_of(word(task, e.token[other - 1]), colours);
+        CHECK_INT(e.rival[q], (uint64_t)(other_coloured ? 7 : 3) << (other - 1 - other_coloured));
     }
 }
 
+TEST(whois_draws_every_form) {
+    const lab_task *task = lab_task_named("whois");
+    int seen[2][2][2][2] = {0}; /* capital, first colour, second colour, full stop */
+    for (uint64_t i = 0; i < EXAMPLES; i++) {
+        lab_task_example e;
+        lab_task_draw(task, 2, i, LAB_TRAINING, &e);
+        const bool first = is_one_of(word(task, e.token[1]), colours);
+        const bool second = place_of(task, &e, 2, colours) > 0;
+        seen[strcmp(word(task, e.token[0]), "The") == 0][first][second]
+            [strcmp(word(task, e.token[e.n - 1]), ".") == 0]++;
+    }
+    for (int f = 0; f < 16; f++) CHECK(seen[f >> 3 & 1][f >> 2 & 1][f >> 1 & 1][f & 1] > 0);
+}
+
 TEST(sense_needs_word_and_cue) {
-    static const char nature[] =
-        "water tree grass leaf mud forest garden rain root seed fish meadow";
     static const char *const meaning[4][3] = {{"bank", "riverside", "lender"},
                                               {"apple", "fruit", "company"},
                                               {"mouse", "animal", "device"},
@@ -171,10 +210,14 @@ TEST(sense_needs_word_and_cue) {
     for (uint64_t i = 0; i < EXAMPLES; i++) {
         lab_task_example e;
         lab_task_draw(task, 2, i, LAB_HELD_OUT, &e);
-        const char *cue = word(task, e.token[e.right[0] == 1u << 4 ? 4 : 7]);
+        const int at = place_of(task, &e, 0, "bank apple mouse plant");
+        const int q = at - task->first_question;
+        const int natural = place_of(task, &e, 0, nature), traded = place_of(task, &e, 0, trade);
         int which = 0;
-        while (strcmp(meaning[which][0], word(task, e.token[1])) != 0) which++;
-        CHECK_STR(word(task, e.answer[0][0]), meaning[which][is_one_of(cue, nature) ? 1 : 2]);
+        while (strcmp(meaning[which][0], word(task, e.token[at])) != 0) which++;
+        CHECK((natural < 0) != (traded < 0));
+        CHECK_STR(word(task, e.answer[q][0]), meaning[which][natural >= 0 ? 1 : 2]);
+        CHECK_INT(e.right[q], (uint64_t)1 << (natural >= 0 ? natural : traded));
     }
 }
 

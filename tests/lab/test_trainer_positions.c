@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_trainer_positions.c - models with every kind of positions learn: all of them a task that is
- * about words, and those that tell places apart one that is about the order. */
+/* test_trainer_positions.c - models with every kind of positions learn: all of them a task that
+ * depends on words, and those that distinguish positions a task that depends on the order. */
 #include "check.h"
 
 #include "learning/trainer.h"

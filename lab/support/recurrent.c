@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recurrent.c - see recurrent.h. */
-#include "recurrent.h"
+#include "support/recurrent.h"
 
 #include "core/base.h"
 #include "steps/attend.h"
@@ -23,6 +23,7 @@ attn_status lab_recurrent_create(lab_recurrent *net, uint32_t seed, attn_error *
     lab_stream_seed(&stream, seed);
     lab_stream_normals(&stream, 2 * d * d, 1 / sqrt((double)d), net->w);
     lab_stream_normals(&stream, n * d, 1, net->x);
+    for (size_t i = 0; net->gain > 0 && i < d * d; i++) net->w[i] *= net->gain;
     return ATTN_OK;
 }
 
@@ -63,14 +64,15 @@ void lab_recurrent_backward(lab_recurrent *net, const double *dout) {
     }
 }
 
-attn_status lab_recurrent_norms(int64_t n, int64_t d, uint32_t draws, uint32_t seed, double *norm,
-                                attn_error *err) {
+attn_status lab_recurrent_norms(const lab_recurrent *like, uint32_t draws, uint32_t seed,
+                                double *norm, attn_error *err) {
+    const int64_t n = like->n, d = like->d;
     memset(norm, 0, (size_t)n * sizeof *norm);
     for (uint32_t draw = 0; draw < draws; draw++) {
-        lab_recurrent net = {.n = n, .d = d};
+        lab_recurrent net = {.n = n, .d = d, .gain = like->gain};
         ATTN_TRY(lab_recurrent_create(&net, seed + draw, err));
         lab_recurrent_forward(&net);
-        lab_recurrent_backward(&net, net.x); /* x_0 as the random loss: independent enough of h */
+        lab_recurrent_backward(&net, net.x); /* x_0 as the gradient of a random loss */
         for (int64_t t = 0; t < n; t++) norm[t] += lab_norm(net.dx + t * d, d) / draws;
         lab_recurrent_free(&net);
     }
