@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost.c - `attn cost`: what a problem would take, counted and not computed.
- * Tests: tests/cli/test_cli.py */
+/* cost.c - `attn cost`: counts what a problem would cost, without computing it.
+ * Tests: tests/cli/test_cli.py, tests/cli/test_cost.py */
+#include "lab/support/layer_cost.h"
 #include "run/pattern_option.h"
 #include "shared/options.h"
 #include "shared/out.h"
@@ -10,6 +11,7 @@
 typedef struct cost_options {
     cli_common common;
     int64_t n, nk, d, dv, heads, kv_heads, batch; /* nk < 0: as n; dv, kv_heads 0: as d, heads */
+    int64_t d_model;                              /* 0: the layer around it is not counted */
     bool causal;
     const char *window, *pattern, *offset;
     int dtype;
@@ -23,47 +25,57 @@ enum { MAX_SIZE = 1000000000 }; /* visible pairs are counted row by row */
 
 static const cli_option options[] = {
     {.kind = CLI_SECTION, .name = "Sizes"},
-    {SIZE(0), .name = "n", AT(n), .help = "rows of queries (and of keys, without --nk); required"},
-    {SIZE(0), .name = "nk", AT(nk), .help = "rows of keys and values"},
-    {SIZE(1), .name = "d", AT(d), .help = "head size of queries and keys; default 64"},
-    {SIZE(1), .name = "dv", AT(dv), .help = "head size of values; default as --d"},
-    {SIZE(1), .name = "heads", AT(heads), .help = "query heads; default 1"},
-    {SIZE(1), .name = "kv-heads", AT(kv_heads), .help = "key/value heads; default as --heads"},
-    {SIZE(1), .name = "batch", AT(batch), .help = "sequences; default 1"},
+    {SIZE(0), .name = "n", AT(n),
+     .help = "number of queries (and of keys, without --nk); required"},
+    {SIZE(0), .name = "nk", AT(nk), .help = "number of keys and values (default: as --n)"},
+    {SIZE(1), .name = "d", AT(d), .help = "head size of queries and keys (default 64)"},
+    {SIZE(1), .name = "dv", AT(dv), .help = "head size of values (default: as --d)"},
+    {SIZE(1), .name = "heads", AT(heads), .help = "number of query heads (default 1)"},
+    {SIZE(1), .name = "kv-heads", AT(kv_heads),
+     .help = "number of key/value heads (default: as --heads)"},
+    {SIZE(1), .name = "batch", AT(batch), .help = "number of sequences (default 1)"},
+    {SIZE(1), .name = "d-model", AT(d_model),
+     .help = "width of the layer; also counts its projections and softmax (default: neither)"},
     {.kind = CLI_CHOICE,
      .name = "dtype",
      AT(dtype),
      .value = "f32|f64|f16|bf16",
-     .help = "element type; default f32"},
+     .help = "element type (default f32)"},
     {.kind = CLI_SECTION, .name = "What each query sees"},
-    {.kind = CLI_FLAG, .name = "causal", AT(causal), .help = "keys up to its own position"},
+    {.kind = CLI_FLAG,
+     .name = "causal",
+     AT(causal),
+     .help = "only keys up to the query's own position"},
     {.kind = CLI_TEXT,
      .name = "window",
      AT(window),
      .value = "L,R",
-     .help = "L keys before and R after its own position; -1 = no limit"},
+     .help = "only L keys before and R keys after the query's own position; -1 = no limit"},
     {.kind = CLI_TEXT,
      .name = "offset",
      AT(offset),
      .value = "N|top-left|bottom-right",
-     .help = "position of query 0 among the keys; default bottom-right: nk - n"},
+     .help = "position of query 0 among the keys (default bottom-right: nk - n)"},
     {.kind = CLI_TEXT,
      .name = "pattern",
      AT(pattern),
      .value = "P",
-     .help = "a sparse pattern, as in `attn run`: longformer:256,64&causal"},
+     .help = "sparse pattern, as in `attn run`: longformer:256,64&causal"},
     {.kind = CLI_SECTION, .name = "Machine"},
-    CLI_THREADS_OPTION(cost_options, "threads that share the scratch; default: all CPUs"),
+    CLI_THREADS_OPTION(
+        cost_options, "number of threads, on which the scratch memory depends (default: all CPUs)"),
     CLI_COMMON_OPTIONS,
 };
 
 static const cli_spec spec = {
     .command = "cost",
     .usage = "cost --n N [options]",
-    .about = "Counts what one attention problem takes: pairs of queries and keys,\n"
-             "floating-point operations forward and backward, bytes. Nothing is computed.",
+    .about = "Counts the cost of one attention problem: pairs of queries and keys, forward\n"
+             "and backward floating-point operations, and bytes; with --d-model also the\n"
+             "layer around it. Nothing is computed.",
     .notes = {{"Patterns for --pattern", pattern_help},
               {"Examples", "  attn cost --n 16384 --heads 32 --d 128 --causal\n"
+                           "  attn cost --n 4096 --d-model 512\n"
                            "  attn cost --n 1 --nk 100000 --heads 32 --kv-heads 8 --dtype f16\n"}},
     .options = options,
     .n_options = sizeof options / sizeof *options,
@@ -80,7 +92,7 @@ static int fill_visibility(const cost_options *o, attn_args *args) {
     int64_t window[2];
     args->causal = o->causal;
     if (o->window) {
-        if (cli_parse_ints(o->window, window, 2) != 2)
+        if (cli_parse_sizes(o->window, window, 2) != 2)
             return usage_error("window", o->window, "two whole numbers L,R");
         args->window_left = window[0];
         args->window_right = window[1];
@@ -88,7 +100,7 @@ static int fill_visibility(const cost_options *o, attn_args *args) {
     if (!o->offset || strcmp(o->offset, "bottom-right") == 0) return CLI_OK;
     if (strcmp(o->offset, "top-left") == 0)
         args->offset = ATTN_OFFSET_TOP_LEFT;
-    else if (!cli_parse_int(o->offset, &args->offset))
+    else if (cli_parse_size(o->offset, &args->offset))
         return usage_error("offset", o->offset, "a whole number, top-left or bottom-right");
     return CLI_OK;
 }
@@ -100,6 +112,22 @@ static void fill_shapes(const cost_options *o, attn_args *args) {
     args->q = attn_tensor_bhsd(NULL, dtype, o->batch, o->heads, o->n, o->d);
     args->k = attn_tensor_bhsd(NULL, dtype, o->batch, H_kv, n_k, o->d);
     args->v = attn_tensor_bhsd(NULL, dtype, o->batch, H_kv, n_k, d_v);
+}
+
+typedef struct counted {
+    attn_cost_info cost;
+    lab_layer_cost layer; /* with --d-model */
+    double crossover; /* with --d-model: the n at which projections and attention cost the same */
+    int threads;
+} counted;
+
+/* The numbers of --d-model. */
+static void add_layer_json(json_t *root, const counted *c) {
+    json_object_set_new(root, "flops_projections", out_json_count(c->layer.projections));
+    json_object_set_new(root, "flops_softmax", out_json_count(c->layer.softmax));
+    json_object_set_new(root, "flops_layer", out_json_count(c->layer.total));
+    json_object_set_new(root, "attention_share", out_json_real(c->layer.core / c->layer.total));
+    json_object_set_new(root, "crossover", out_json_real(c->crossover));
 }
 
 static json_t *as_json(const attn_args *args, const attn_cost_info *cost, int threads) {
@@ -165,7 +193,23 @@ static void print_text(const attn_cost_info *cost, int threads) {
     print_row("scratch", out_bytes(cost->bytes_scratch, text), remark);
     snprintf(remark, sizeof remark, "%.4g",
              cost->bytes_io > 0 ? cost->flops / cost->bytes_io : 0.0);
-    print_row("flops per byte", remark, "of inputs and output");
+    print_row("flops per byte", remark, "inputs and output");
+}
+
+/* What --d-model adds. */
+static void print_layer(const cost_options *o, const counted *c) {
+    char number[OUT_NUMBER], remark[80];
+    printf("\nLayer of width %lld: Q, K, V and output projections around it\n\n",
+           (long long)o->d_model);
+    print_flops("projections", c->layer.projections);
+    print_flops("products", c->layer.products);
+    print_flops("softmax, 5 per weight", c->layer.softmax);
+    print_flops("layer, forward", c->layer.total);
+    snprintf(number, sizeof number, "%.2f %%", 100 * c->layer.core / c->layer.total);
+    print_row("attention's share", number, "products and softmax");
+    snprintf(number, sizeof number, "n = %.2f", c->crossover);
+    snprintf(remark, sizeof remark, "where dense attention costs as much as projections");
+    print_row("equal at", number, remark);
 }
 
 static int check_sizes(const cost_options *o) {
@@ -179,9 +223,7 @@ static int check_sizes(const cost_options *o) {
     return CLI_USAGE;
 }
 
-/* Counts; *threads gets what the context has. */
-static attn_status count(const cost_options *o, attn_args *args, attn_cost_info *cost, int *threads,
-                         attn_error *error) {
+static attn_status count(const cost_options *o, attn_args *args, counted *c, attn_error *error) {
     attn_ctx_options wish;
     attn_ctx *ctx = NULL;
     attn_pattern *pattern = NULL;
@@ -196,35 +238,48 @@ static attn_status count(const cost_options *o, attn_args *args, attn_cost_info 
         args->pattern = pattern;
     }
     if (status == ATTN_OK) {
-        *threads = attn_ctx_threads(ctx);
-        attn_cost_info_init(cost);
-        status = attn_cost(ctx, args, cost, error);
+        c->threads = attn_ctx_threads(ctx);
+        attn_cost_info_init(&c->cost);
+        status = attn_cost(ctx, args, &c->cost, error);
+    }
+    if (status == ATTN_OK && o->d_model) {
+        status = lab_layer_count(ctx, args, o->d_model, &c->layer, error);
+        c->crossover = lab_layer_crossover(args, o->d_model);
     }
     attn_pattern_destroy(pattern);
     attn_ctx_destroy(ctx);
     return status;
 }
 
+static int print(const cost_options *o, const attn_args *args, const counted *c) {
+    if (o->common.json) {
+        json_t *root = as_json(args, &c->cost, c->threads);
+        if (o->d_model) add_layer_json(root, c);
+        return out_json(root);
+    }
+    print_title(o, args);
+    print_text(&c->cost, c->threads);
+    if (o->d_model) print_layer(o, c);
+    return CLI_OK;
+}
+
 int cmd_cost(int argc, char **argv) {
     cost_options o = {.n = -1, .nk = -1, .d = 64, .heads = 1, .batch = 1};
     attn_args args;
-    attn_cost_info cost = {.struct_size = sizeof cost};
+    counted c = {0};
     attn_error error = {""};
-    int threads = 0, code = cli_parse(&spec, argc, argv, &o);
+    int code = cli_parse(&spec, argc, argv, &o);
     if (code != CLI_GO) return code;
     attn_args_init(&args);
     code = check_sizes(&o);
     if (code == CLI_OK) code = fill_visibility(&o, &args);
     if (code != CLI_OK) return code;
     fill_shapes(&o, &args);
-    const attn_status status = count(&o, &args, &cost, &threads, &error);
+    const attn_status status = count(&o, &args, &c, &error);
     if (status != ATTN_OK) {
         out_error(spec.command, "%s", error.message);
         code = cli_code_of(status);
         return code == CLI_FILE ? CLI_USAGE : code; /* shapes come from options here */
     }
-    if (o.common.json) return out_json(as_json(&args, &cost, threads));
-    print_title(&o, &args);
-    print_text(&cost, threads);
-    return CLI_OK;
+    return print(&o, &args, &c);
 }

@@ -19,40 +19,43 @@ typedef struct gradcheck_options {
 #define AT(field) .at = offsetof(gradcheck_options, field)
 
 static const cli_option options[] = {
-    {.kind = CLI_SECTION, .name = "What"},
+    {.kind = CLI_SECTION, .name = "What to check"},
     {.kind = CLI_TEXTS,
      .name = "feature",
      AT(features),
      .value = "NAME",
-     .help = "this feature of attention only; may be repeated"},
+     .help = "check only this feature of attention; may be repeated"},
     {.kind = CLI_TEXTS,
      .name = "layer",
      AT(layers),
      .value = "NAME",
-     .help = "this layer only; may be repeated"},
-    {.kind = CLI_FLAG, .name = "list", AT(list), .help = "name them all and check nothing"},
-    {.kind = CLI_SECTION, .name = "How"},
+     .help = "check only this layer; may be repeated"},
+    {.kind = CLI_FLAG,
+     .name = "list",
+     AT(list),
+     .help = "list all features and layers, check nothing"},
+    {.kind = CLI_SECTION, .name = "How to check"},
     {.kind = CLI_UINT,
      .name = "seed",
      AT(seed),
      .value = "N",
-     .help = "of the random inputs; default 1"},
+     .help = "random seed of the inputs (default 1)"},
     {.kind = CLI_REAL,
      .name = "tolerance",
      AT(tolerance),
      .value = "X",
-     .help = "largest error allowed, relative to max(1, |difference|); default 1e-7. Differences "
-             "of f64 numbers are good to about 1e-10"},
+     .help = "largest error allowed, relative to max(1, |difference|) (default 1e-7). Finite "
+             "differences in f64 are accurate to about 1e-10"},
     CLI_COMMON_OPTIONS,
 };
 
 static const cli_spec spec = {
     .command = "gradcheck",
     .usage = "gradcheck [--feature NAME] [--layer NAME] [options]",
-    .about = "Checks gradients: moves every input number of small f64 problems a little up and\n"
-             "down, and compares the change of the output with what the backward pass says,\n"
-             "for every feature of attention and every layer. Exit code 0 if all agree, 1 if\n"
-             "not.",
+    .about = "Checks every gradient against finite differences: moves each input number of\n"
+             "small f64 problems slightly up and down and compares the change of the output\n"
+             "with the result of the backward pass, for every feature of attention and every\n"
+             "layer. The exit code is 0 if all agree, 1 if not.",
     .notes = {{"Examples", "  attn gradcheck\n"
                            "  attn gradcheck --feature causal --feature sinks --seed 7\n"
                            "  ATTN_ISA=scalar attn gradcheck --json\n"}},
@@ -81,7 +84,7 @@ static bool is_chosen(const kind *k, const grad_check *check) {
     return false;
 }
 
-/* Refuses a name that is none. */
+/* Rejects an unknown name. */
 static int check_names(const kind *k) {
     for (int i = 0; i < k->chosen->n; i++) {
         const char *word = k->chosen->item[i];
@@ -94,7 +97,7 @@ static int check_names(const kind *k) {
                       meant);
         else
             out_error(spec.command, "--%s %s: no such %s", k->name, word, k->name);
-        out_hint("attn gradcheck --list names them all");
+        out_hint("attn gradcheck --list shows all of them");
         return CLI_USAGE;
     }
     return CLI_OK;
@@ -142,8 +145,8 @@ static void print_row(const run *r, const grad_check *check, const grad_tally *t
            t->largest, r->o->tolerance, out_begin(stdout, ok ? OUT_GOOD : OUT_BAD),
            ok ? "ok" : "FAIL", out_begin(stdout, OUT_PLAIN));
     if (!ok)
-        printf("  %s[%zu]: backward says %.12g, differences say %.12g\n", t->part, t->element,
-               t->backward, t->differences);
+        printf("  %s[%zu]: backward gives %.12g, finite differences give %.12g\n", t->part,
+               t->element, t->backward, t->differences);
     fflush(stdout);
 }
 
@@ -202,7 +205,7 @@ static int report(const run *r, double seconds) {
             out_json_real(r->largest), "seconds", seconds, "checks", r->rows));
         if (code != CLI_OK) return code;
     } else if (r->failed == 0) {
-        printf("\n%s%s gradients agree with differences%s, the worst to %.1e (%s, %s)\n",
+        printf("\n%s%s gradients agree with finite differences%s, the worst to %.1e (%s, %s)\n",
                out_begin(stdout, OUT_GOOD), out_grouped((double)r->numbers, numbers),
                out_begin(stdout, OUT_PLAIN), r->largest,
                attn_isa_name(attn_ctx_isa(r->session.ctx)), out_seconds(seconds, time));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* info.c - `attn info`: the machine, the instruction sets of this build, and what a run would use.
  * Tests: tests/cli/test_cli.py */
+#include "lab/plot/plot.h"
 #include "shared/options.h"
 #include "shared/out.h"
 
@@ -15,18 +16,19 @@ static const cli_option options[] = {CLI_COMMON_OPTIONS};
 static const cli_spec spec = {
     .command = "info",
     .usage = "info [--json]",
-    .about = "Says what this machine offers, what this build can use of it, and what\n"
+    .about = "Shows what this machine offers, what this build can use of it, and what\n"
              "`attn run` would choose.",
     .notes = {{"Environment",
-               "  ATTN_ISA=NAME steps every command down to one instruction set, unless --isa\n"
-               "  is given. Results have the same bits within a class: with fused multiply-add\n"
-               "  (avx2, avx512, neon) and without (scalar, sse2, simd128).\n"}},
+               "  ATTN_ISA=NAME makes every command use this instruction set, unless --isa is\n"
+               "  given. Results are bit-identical within each of two classes: instruction sets\n"
+               "  with fused multiply-add (avx2, avx512, neon) and without (scalar, sse2,\n"
+               "  simd128).\n"}},
     .options = options,
     .n_options = sizeof options / sizeof *options,
 };
 
 static const char *const isa_about[] = {
-    [ATTN_ISA_SCALAR] = "plain C, everywhere",
+    [ATTN_ISA_SCALAR] = "plain C, any CPU",
     [ATTN_ISA_SSE2] = "x86-64 baseline",
     [ATTN_ISA_AVX2] = "AVX2, FMA and F16C",
     [ATTN_ISA_AVX512] = "AVX-512 F, BW, DQ, VL",
@@ -64,18 +66,18 @@ static int print_json(const attn_cpu *cpu, const choice *chosen, const char *fro
         if (attn_isa_usable((attn_isa)isa)) json_array_append_new(usable, json_string(name));
     }
     const bool ok = chosen->status == ATTN_OK;
-    return out_json(json_pack("{s:s, s:s, s:i, s:o, s:o, s:s, s:s?, s:i, s:s?}", "version",
+    return out_json(json_pack("{s:s, s:s, s:i, s:o, s:o, s:s, s:s?, s:i, s:s?, s:b}", "version",
                               attn_version(), "cpu", cpu->name, "cpus", cpu->cpus, "built", built,
                               "usable", usable, "best", attn_isa_name(cpu->best), "chosen",
                               ok ? attn_isa_name(chosen->isa) : NULL, "threads", chosen->threads,
-                              "ATTN_ISA", from_env));
+                              "ATTN_ISA", from_env, "pictures", plot_is_built()));
 }
 
 static void print_isa(int isa, const choice *chosen) {
     const bool used = (attn_isa)isa == chosen->isa;
     const char *state = used                             ? "usable, chosen"
                         : attn_isa_usable((attn_isa)isa) ? "usable"
-                        : attn_isa_built((attn_isa)isa)  ? "built, but not on this CPU"
+                        : attn_isa_built((attn_isa)isa)  ? "built, but not supported by this CPU"
                                                          : "not in this build";
     printf("  %s%-9s%s %-24s %s%s%s\n", out_begin(stdout, used ? OUT_BOLD : OUT_PLAIN),
            attn_isa_name((attn_isa)isa), out_begin(stdout, OUT_PLAIN), isa_about[isa],
@@ -85,9 +87,10 @@ static void print_isa(int isa, const choice *chosen) {
 static void print_text(const attn_cpu *cpu, const choice *chosen, const char *from_env) {
     printf("attn %s\n\n", attn_version());
     printf("  cpu       %s\n", cpu->name[0] ? cpu->name : "(unknown)");
-    printf("  threads   %d (one for each CPU this process may use; --threads N changes it)\n",
+    printf("  threads   %d (one per CPU available to this process; --threads N changes it)\n",
            cpu->cpus);
-    printf("  ATTN_ISA  %s\n\n", from_env ? from_env : "not set");
+    printf("  ATTN_ISA  %s\n", from_env ? from_env : "not set");
+    printf("  pictures  %s\n\n", plot_is_built() ? "PDF, SVG, PNG" : "not in this build");
     printf("%sinstruction sets%s\n", out_begin(stdout, OUT_BOLD), out_begin(stdout, OUT_PLAIN));
     for (int isa = ATTN_ISA_SCALAR; isa < attn_isa_count(); isa++) print_isa(isa, chosen);
 }
@@ -108,6 +111,6 @@ int cmd_info(int argc, char **argv) {
         print_text(&cpu, &chosen, from_env);
     }
     if (chosen.status == ATTN_OK) return CLI_OK;
-    out_error(spec.command, "no context: %s", chosen.error.message);
+    out_error(spec.command, "cannot create a context: %s", chosen.error.message);
     return cli_code_of(chosen.status);
 }

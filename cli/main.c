@@ -4,30 +4,21 @@
 #include "lab/support/outfile.h"
 #include "shared/cli.h"
 #include "shared/out.h"
+#include "shared/terminal.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Leaves no half-written file behind. */
 static void stop(int signal_number) {
-    outfile_remove_pending();
-    _exit(128 + signal_number); /* 130 for Ctrl-C */
-}
-
-static void catch_signals(void) {
-    static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-    struct sigaction action = {.sa_handler = stop};
-    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
-        struct sigaction before;
-        sigaction(caught[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN) sigaction(caught[i], &action, NULL); /* nohup stays */
-    }
+    if (!outfile_remove_pending()) return;
+    _Exit(128 + signal_number); /* 130 for Ctrl-C */
 }
 
 int main(int argc, char **argv) {
-    catch_signals();
+    terminal_begin();
+    terminal_on_end(stop);
     int code = cli_main(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         out_error("", "standard output: %s", strerror(errno));

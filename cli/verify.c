@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify.c - `attn verify`: every worked number and every claim of the documents, computed now.
- * Fails only when our own numbers differ from the exact ones on record.
+/* verify.c - `attn verify`: recomputes every worked number and tests every claim of the documents.
+ * Fails only if our own numbers differ from the exact values on record.
  * Tests: tests/cli/test_verify.py, tests/cli/test_verify_record.c */
 #include "verify.h"
 
@@ -12,37 +12,39 @@
 #define AT(field) .at = offsetof(verify_options, field)
 
 static const cli_option options[] = {
-    {.kind = CLI_SECTION, .name = "What"},
+    {.kind = CLI_SECTION, .name = "What to check"},
     {.kind = CLI_TEXT,
      .name = "only",
      AT(only),
      .value = "ID|DOCUMENT|claims|numbers",
-     .help = "one row (C-4, 004-11), one document (003), or one kind"},
-    {.kind = CLI_FLAG, .name = "wrong", AT(wrong), .help = "show only what is wrong"},
+     .help = "check one row (C-4, 004-11), one document (003) or one kind"},
+    {.kind = CLI_FLAG, .name = "wrong", AT(wrong), .help = "show only rows that are wrong"},
     {.kind = CLI_UINT,
      .name = "seed",
      AT(seed),
      .value = "N",
-     .help = "of the random draws; default 42, as in the documents"},
-    {.kind = CLI_SECTION, .name = "How"},
+     .help = "random seed (default 42, as in the documents)"},
+    {.kind = CLI_SECTION, .name = "Output and threads"},
     {.kind = CLI_FLAG, .name = "markdown", AT(markdown), .help = "print Markdown tables"},
-    CLI_THREADS_OPTION(verify_options, "default: all CPUs"),
+    CLI_THREADS_OPTION(verify_options, "number of threads (default: all CPUs)"),
     CLI_COMMON_OPTIONS,
 };
 
 static const cli_spec spec = {
     .command = "verify",
     .usage = "verify [--only ID|DOCUMENT|claims|numbers] [options]",
-    .about = "Computes every worked number of the documents 001 to 004 and tests every claim\n"
-             "of 000 to 004: what is stated, what comes out now, the verdict (holds, holds if,\n"
-             "wrong) and one line why. Exit code 1 says that one of our own computations\n"
+    .about = "Recomputes every worked number of the documents 001 to 004 and tests every claim\n"
+             "of 000 to 004. Shows what is stated, what is computed now, the verdict (holds,\n"
+             "holds if, wrong) and the reason in one line. A wrong row that only repeats an\n"
+             "earlier error names it. Exit code 1 means that one of our own computations\n"
              "differs from the exact value on record, never that a document is wrong.",
-    .notes = {{"Documents", "  000  an analysis report: findings and figures\n"
-                            "  001  a worked example in linear algebra\n"
-                            "  002  an interactive tutorial\n"
-                            "  003  a lesson with exercises\n"
-                            "  004  a slide deck\n"
-                            "  docs/documents.md says where they and their ids come from.\n"},
+    .notes = {{"Documents",
+               "  000  an analysis report: findings and figures\n"
+               "  001  a worked example in linear algebra\n"
+               "  002  an interactive tutorial\n"
+               "  003  a lesson with exercises\n"
+               "  004  a slide deck\n"
+               "  docs/documents.md describes where the documents and their ids come from.\n"},
               {"Examples", "  attn verify --only 001\n"
                            "  attn verify --only C-4\n"
                            "  attn verify --wrong\n"
@@ -64,7 +66,7 @@ static bool wanted(const verify_options *o, const lab_claim *claim, bool number)
     if (!o->only) return true;
     if (strcmp(o->only, "claims") == 0) return !number;
     if (strcmp(o->only, "numbers") == 0) return number;
-    if (strcmp(o->only, claim->id) == 0) return true;
+    if (lab_claim_has_id(claim, o->only)) return true;
     return strlen(o->only) == 3 && strstr(claim->document, o->only) != NULL;
 }
 
@@ -77,11 +79,11 @@ static void choose(const verify_options *o, lab_claim_list list, const char *doc
     }
 }
 
-/* --------------------------------------------------------------------------------------- doing */
+/* ------------------------------------------------------------------------------------- testing */
 
 typedef struct verify_clock {
     out_progress progress;
-    double before, weight; /* seconds expected of the rows done, and of this one */
+    double before, weight; /* expected seconds of the finished rows and of the current one */
 } verify_clock;
 
 static double seconds_of(const lab_claim *claim) { return claim->seconds + 0.002; }
@@ -138,7 +140,7 @@ static attn_status run(const verify_options *o, verify_result *result) {
     return status;
 }
 
-/* --------------------------------------------------------------------------------------- saying */
+/* ------------------------------------------------------------------------------------ printing */
 
 static bool all_agree(const verify_result *result) {
     for (size_t i = 0; i < result->n; i++) {
@@ -157,6 +159,17 @@ static int print(const verify_options *o, const verify_result *result) {
     return CLI_OK;
 }
 
+static int no_such_row(const char *only) {
+    const char *remark = lab_claim_not_computed(only);
+    if (remark) {
+        out_error(spec.command, "--only %s: nothing to compute: %s", only, remark);
+        return CLI_USAGE;
+    }
+    out_error(spec.command, "--only %s: no such row", only);
+    out_hint("ids are 001-01 .. 004-25 and C-1 .. C-52; documents 000 .. 004; or: claims, numbers");
+    return CLI_USAGE;
+}
+
 int verify_lists(const verify_options *o, lab_claim_list numbers, lab_claim_list claims) {
     verify_result result = {.row = calloc(numbers.n + claims.n + 1, sizeof *result.row)};
     int code = CLI_FAILED;
@@ -168,12 +181,9 @@ int verify_lists(const verify_options *o, lab_claim_list numbers, lab_claim_list
         choose(o, numbers, documents[i], true, &result);
         choose(o, claims, documents[i], false, &result);
     }
-    if (result.n == 0) {
-        out_error(spec.command, "--only %s: no such row", o->only);
-        out_hint(
-            "ids are 001-01 .. 004-25 and C-1 .. C-50; documents 000 .. 004; or: claims, numbers");
-        code = CLI_USAGE;
-    } else if (run(o, &result) == ATTN_OK) {
+    if (result.n == 0)
+        code = no_such_row(o->only);
+    else if (run(o, &result) == ATTN_OK) {
         code = print(o, &result);
         if (code == CLI_OK && !all_agree(&result)) code = CLI_FAILED;
     }
@@ -191,7 +201,7 @@ int cmd_verify(int argc, char **argv) {
         return CLI_USAGE;
     }
     if (o.common.json && o.markdown) {
-        out_error(spec.command, "--json and --markdown: expected one of them");
+        out_error(spec.command, "--json and --markdown: choose one");
         return CLI_USAGE;
     }
     return verify_lists(&o, lab_worked_numbers(), lab_claims());

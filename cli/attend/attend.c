@@ -16,7 +16,8 @@ typedef struct attend_options {
     int show;            /* attend_show */
     int aggregate;       /* attni_aggregate; NOTHING_CHOSEN: by --head */
     int64_t layer, head; /* from 1; 0: the last layer, not chosen */
-    int64_t at, key;     /* from 1; 0: not chosen */
+    const char *at;      /* a word, or a position from 1; NULL: where the task asks */
+    int64_t key;         /* from 1; 0: not chosen */
     bool causal;
     int64_t window; /* -1: none */
     int64_t padding;
@@ -45,15 +46,19 @@ static const cli_option options[] = {
      .name = "show",
      AT(show),
      .value = ATTEND_SHOW_WORDS,
-     .help = "view of the look, see below (default: map)"},
+     .help = "one of the views below (default: map)"},
     {.kind = CLI_CHOICE,
      .name = "aggregate",
      AT(aggregate),
      .value = ATTEND_AGGREGATE_WORDS,
-     .help = "matrix of a map (default: mean, or head with --head)"},
+     .help = "matrix that a map shows (default: mean, or head with --head)"},
     COUNT("layer", layer, 1, 256, "layer, from 1 (default: the last)"),
     COUNT("head", head, 1, 65536, "head, from 1 (default: 1)"),
-    COUNT("at", at, 1, 65536, "token in question, from 1 (default: where the task asks)"),
+    {.kind = CLI_TEXT,
+     .name = "at",
+     AT(at),
+     .value = "WORD",
+     .help = "where to ask: a word, or its position from 1 (default: as the task asks)"},
     COUNT("key", key, 1, 65536, "key of a product, from 1 (default: the largest weight)"),
     {.kind = CLI_TEXT,
      .name = "compare",
@@ -62,18 +67,18 @@ static const cli_option options[] = {
      .help = "subtract the map of another sentence, or show both shifts"},
     {.kind = CLI_SECTION, .name = "What to change"},
     {.kind = CLI_FLAG, .name = "causal", AT(causal), .help = "hide every later token"},
-    COUNT("window", window, 0, 65536, "hide tokens more than N places away"),
+    COUNT("window", window, 0, 65536, "hide tokens more than N positions away"),
     COUNT("padding", padding, 0, 65536, "hide the last N tokens"),
     {.kind = CLI_CHOICE,
      .name = "scale",
      AT(scale),
      .value = CLI_SCALE_WORDS "|model",
-     .help = "scores divided by nothing, sqrt(d_k) or d_k; default: the model's"},
+     .help = "divide scores by nothing, sqrt(d_k) or d_k (default: as in the model)"},
     {.kind = CLI_REAL,
      .name = "temperature",
      AT(temperature),
      .value = "X",
-     .help = "temperature of the attention softmax; default: the model's"},
+     .help = "temperature of the attention softmax (default: as in the model)"},
     {.kind = CLI_TEXT,
      .name = "off",
      AT(off),
@@ -95,28 +100,30 @@ static const cli_spec spec = {
     .command = "attend",
     .usage = "attend MODEL \"sentence\" [options]\nattend \"sentence\" --random [options]",
     .about = "Shows what a model of `attn train --save` answers to a sentence and where its\n"
-             "attention goes. Words are those of its task, separated by spaces; a full stop\n"
-             "may follow a word directly. Layers with random weights read any words: they show\n"
+             "attention goes. A model of whois or sense reads the sentences of its task only,\n"
+             "with or without a full stop; it names the nearest one when it cannot read what\n"
+             "was typed. With --random, layers with random weights read any words: they show\n"
              "the arithmetic, not meaning, and give no answers.",
-    .notes = {{"Shown",
-               "  map         weights of one head; the mean or the largest of a layer's heads;\n"
-               "              rollout: (A + I) / 2 of all layers, multiplied; gradient: weights\n"
-               "              times -dL/dA where that is positive, mean of the heads\n"
-               "  heads       a map of every head\n"
-               "  entropy     of each row of each head; in nats with --json\n"
-               "  product     query of --at times key of --key, place by place\n"
-               "  positions   |dL/dx| of each token\n"
-               "  parameters  |dL/dw| of each parameter\n"
-               "  shift       where each token lies before the first layer and after the last,\n"
-               "              on the two axes along which these vectors differ most\n"
-               "  L is the loss of the model's own answer at --at; of random weights, which\n"
-               "  give none, -|x|^2 / 2 of the vector that leaves the last layer there.\n"},
-              {"Examples", "  attn train whois --save whois.safetensors\n"
-                           "  attn attend whois.safetensors \\\n"
-                           "      \"The red cat sat on the blue mat because it was tired.\"\n"
-                           "  attn attend whois.safetensors \\\n"
-                           "      \"The red cat sat on the blue mat because it was dirty.\"\n"
-                           "  attn attend \"any words at all\" --random --aggregate rollout\n"}},
+    .notes =
+        {{"Views",
+          "  map         weights of one head; the mean or the largest of a layer's heads;\n"
+          "              rollout: (A + I) / 2 of all layers, multiplied; gradient: weights\n"
+          "              times -dL/dA where that is positive, mean of the heads\n"
+          "  heads       a map of every head\n"
+          "  entropy     entropy of each row of each head in nats (natural logarithm)\n"
+          "  product     query of --at times key of --key, element by element\n"
+          "  positions   |dL/dx| of each token\n"
+          "  parameters  |dL/dw| of each parameter\n"
+          "  shift       where each token lies before the first layer and after the last,\n"
+          "              on the two axes along which these vectors differ most\n"
+          "  L is the loss of the model's own answer at --at. Random weights give no\n"
+          "  answer; L is then -|x|^2 / 2 of the vector that leaves the last layer at --at.\n"},
+         {"Examples", "  attn train whois --save whois.safetensors\n"
+                      "  attn attend whois.safetensors \\\n"
+                      "      \"The cat sat on the mat because it was tired.\"\n"
+                      "  attn attend whois.safetensors \\\n"
+                      "      \"The cat sat on the mat because it was dirty.\" --at mat\n"
+                      "  attn attend \"any words at all\" --random --aggregate rollout\n"}},
     .options = options,
     .n_options = sizeof options / sizeof *options,
 };
@@ -159,7 +166,7 @@ static int check(const attend_options *o, const attend_reader *r) {
     if (o->layer > r->layers) return out_of_range("layer", o->layer, has, r->layers);
     if (o->head > r->heads) return out_of_range("head", o->head, has, r->heads);
     if (o->compare && o->show != ATTEND_MAP && o->show != ATTEND_SHIFT) {
-        out_error(spec.command, "--compare: only with --show map or shift");
+        out_error(spec.command, "--compare: works only with --show map or shift");
         return CLI_USAGE;
     }
     if (o->temperature >= 0) return CLI_OK;
@@ -210,27 +217,71 @@ static void settle_input(const attend_options *o, const attend_reader *r, const 
 
 /* The tokens at which the task asks, or all when they are unknown or not all there; of random
  * layers none. */
-static void choose_questions(attend_view *view, int64_t n) {
+static void choose_questions(const attend_words *text, attend_view *view) {
     if (!view->model) return;
     const lab_task *task = lab_task_named(view->model->task);
-    view->n_asked = n;
-    if (!task || n <= task->first_question) return;
-    view->first = task->first_question;
-    view->n_asked = n - view->first;
-    if (view->n_asked > task->n_questions) view->n_asked = task->n_questions;
+    const bool is_known = text->question >= 0 || (task && text->n > task->first_question);
+    view->first = text->question >= 0 ? text->question : is_known ? task->first_question : 0;
+    view->n_asked = text->question >= 0 ? 1 : text->n - view->first;
+    if (is_known && view->n_asked > task->n_questions) view->n_asked = task->n_questions;
 }
 
-static void choose_view(const attend_options *o, const attend_reader *r, int64_t n,
-                        attend_view *view) {
-    choose_questions(view, n);
+/* Asks at this token instead. */
+static void ask_at(int64_t at, const attend_words *text, attend_view *view) {
+    const bool is_taught = at >= view->first && at < view->first + view->n_asked;
+    view->at = at;
+    if (!view->model) return;
+    view->is_untaught = !is_taught && view->n_asked < text->n;
+    view->first = at;
+    view->n_asked = 1;
+}
+
+static void choose_view(const attend_options *o, const attend_reader *r, int64_t at,
+                        const attend_words *text, attend_view *view) {
+    choose_questions(text, view);
     view->show = (attend_show)o->show;
     view->aggregate = o->aggregate != NOTHING_CHOSEN ? (attni_aggregate)o->aggregate
                       : o->head                      ? ATTNI_SHOW_HEAD
                                                      : ATTNI_SHOW_MEAN;
     view->layer = (o->layer ? o->layer : r->layers) - 1;
     view->head = (o->head ? o->head : 1) - 1;
-    const bool is_asked = view->n_asked > 0 && view->n_asked < n;
-    view->at = o->at && o->at <= n ? o->at - 1 : is_asked ? view->first : n - 1;
+    const bool is_asked = view->n_asked > 0 && view->n_asked < text->n;
+    view->at = is_asked ? view->first : text->n - 1;
+    if (at >= 0) ask_at(at, text, view);
+}
+
+/* The token that --at names, from 0: a position or a word that occurs once; -1: it names none. */
+static int64_t token_named(const char *at, const attend_words *text) {
+    int64_t position, found = -1;
+    if (cli_parse_int(at, &position))
+        return position >= 1 && position <= text->n ? position - 1 : -1;
+    for (int64_t i = 0; i < text->n; i++) {
+        if (strcmp(text->word[i], at) != 0) continue;
+        if (found >= 0) return -1;
+        found = i;
+    }
+    return found;
+}
+
+/* Says why token_named() found nothing. */
+static int no_token(const char *at, const attend_words *text) {
+    char positions[80] = "";
+    size_t used = 0;
+    int64_t position;
+    if (cli_parse_int(at, &position))
+        return out_of_range("at", position, "tokens in the sentence:", text->n);
+    for (int64_t i = 0; i < text->n && used < sizeof positions; i++)
+        if (strcmp(text->word[i], at) == 0)
+            used += (size_t)snprintf(positions + used, sizeof positions - used, "%s%lld",
+                                     used ? " or " : "", (long long)i + 1);
+    if (used) {
+        out_error(spec.command, "--at %s: occurs more than once in the sentence", at);
+        out_hint("choose it by its position: --at %s", positions);
+    } else {
+        out_error(spec.command, "--at %s: not a word of the sentence", at);
+        out_hint("expected one of its words, or a position from 1 to %lld", (long long)text->n);
+    }
+    return CLI_USAGE;
 }
 
 /* The key that the token in question gives most weight to. */
@@ -262,13 +313,13 @@ static int look_at(const attend_options *o, const attend_reader *r, const char *
                    int32_t *off, looked_at *side, attend_view *view) {
     int code = attend_read(r, sentence, &side->text);
     if (code != CLI_OK) return code;
-    const int64_t n = side->text.n;
+    const int64_t at = o->at ? token_named(o->at, &side->text) : -1;
     *view = (attend_view){
         .look = &side->look, .model = r->model.weights ? &r->model : NULL, .word = side->text.word};
-    if (o->at > n && sentence != o->compare)
-        return out_of_range("at", o->at, "tokens in the sentence:", n);
-    if (o->key > n) return out_of_range("key", o->key, "tokens in the sentence:", n);
-    choose_view(o, r, n, view);
+    if (o->at && at < 0 && sentence != o->compare) return no_token(o->at, &side->text);
+    if (o->key > side->text.n)
+        return out_of_range("key", o->key, "tokens in the sentence:", side->text.n);
+    choose_view(o, r, at, &side->text, view);
     side->in = attend_input(r, &side->text);
     settle_input(o, r, view, &side->in);
     side->in.off = off;
@@ -337,7 +388,7 @@ static int check_words(const attend_options *o, int words) {
     if (o->random && words > 1)
         out_error(spec.command, "--random takes no model: attn attend \"sentence\" --random");
     else if (!o->random && sized)
-        out_error(spec.command, "--seed, --layers, --heads, --d-model: only with --random");
+        out_error(spec.command, "--seed, --layers, --heads, --d-model: work only with --random");
     else if (words == (o->random ? 1 : 2))
         return CLI_OK;
     else

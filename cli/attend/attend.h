@@ -23,6 +23,7 @@ typedef struct attend_words {
     int32_t *tokens;   /* (n) of a model */
     lab_words words;   /* of random layers */
     const char **word; /* (n) */
+    int64_t question;  /* where the sentence is asked about; -1: the sentence does not say */
 } attend_words;
 
 /* An exit code after a message; then text is empty. */
@@ -57,6 +58,7 @@ typedef struct attend_view {
     attni_aggregate aggregate;
     int64_t layer, head;    /* from 0 */
     int64_t first, n_asked; /* the tokens at which answers are shown */
+    bool is_untaught;       /* the model was not trained to answer there */
     int64_t at, key;        /* the token in question; for a product, the one it attends to */
     const float *points;    /* (2, n, 2) of a shift: before and after, on two axes */
 } attend_view;

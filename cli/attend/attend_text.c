@@ -35,7 +35,7 @@ static void print_answers(const attend_view *v) {
             printf(" %s%s%s (%.0f %%)", out_begin(stdout, OUT_BOLD), v->model->words[word],
                    out_begin(stdout, OUT_PLAIN), 100 * probability);
         }
-        printf("\n");
+        printf("%s\n", v->is_untaught ? "  (the model was not trained to answer here)" : "");
     }
 }
 
@@ -95,14 +95,14 @@ static void print_heads(const attend_view *v) {
 /* A row for each token, so that it fits with any number of them; a column for each head. */
 static void print_entropy(const attend_view *v) {
     const attni_look *look = v->look;
-    printf("\nentropy of each row of each head in bits, at most %.2f\n  %-10s",
-           log2((double)look->n), "");
+    printf("\nentropy of each row of each head in nats, at most %.2f\n  %-10s",
+           log((double)look->n), "");
     for (int64_t h = 0; h < look->layers * look->heads; h++)
         printf("  L%lld.H%lld", (long long)(h / look->heads + 1), (long long)(h % look->heads + 1));
     for (int64_t i = 0; i < look->n; i++) {
         printf("\n  %-10s", v->word[i]);
         for (int64_t h = 0; h < look->layers * look->heads; h++)
-            printf(" %6.2f", fabs((double)look->entropy[h * look->n + i]) / log(2));
+            printf(" %6.2f", fabs((double)look->entropy[h * look->n + i]));
     }
     printf("\n");
 }
@@ -183,7 +183,7 @@ static const char *pair_name(const attend_view view[2], const attend_pair *pair,
 
 static void print_difference(const attend_view view[2], const attend_pair *pairs, int64_t n) {
     char name[ATTEND_NAME];
-    printf("\nfirst minus second, in percent of 1 (rows are queries, columns are keys)\n%18s", "");
+    printf("\nfirst minus second, in hundredths (rows are queries, columns are keys)\n%18s", "");
     for (int64_t j = 0; j < n; j++) printf(" %5.5s", pair_name(view, &pairs[j], name));
     for (int64_t i = 0; i < n; i++) {
         const int length = printf("\n  %s", pair_name(view, &pairs[i], name));

@@ -4,9 +4,9 @@
 #include "bench/bench.h"
 
 #include "bench/blas.h"
+#include "shared/terminal.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define AT(field) .at = offsetof(bench_options, field)
 
@@ -16,20 +16,20 @@ static const cli_option option_table[] = {
      .name = "only",
      AT(only),
      .value = "TEXT",
-     .help = "rows whose name contains TEXT, e.g. --only \"n=4096 d=64\""},
+     .help = "measure only rows whose name contains TEXT, e.g. --only \"n=4096 d=64\""},
     {.kind = CLI_REAL,
      .name = "seconds",
      AT(seconds),
      .value = "X",
-     .help = "time per row; default 1"},
+     .help = "time per row (default 1)"},
     CLI_THREADS_OPTION(bench_options,
-                       "threads of the rows that compare one with several; default: all CPUs"),
+                       "number of threads in rows with several threads (default: all CPUs)"),
     {.kind = CLI_TEXT,
      .name = "isa",
      AT(isa_name),
      .value = "NAME",
-     .help = "instruction set; default: the best"},
-    {.kind = CLI_FLAG, .name = "no-peers", AT(no_peers), .help = "leave OpenBLAS out"},
+     .help = "instruction set (default: the best)"},
+    {.kind = CLI_FLAG, .name = "no-peers", AT(no_peers), .help = "leave out OpenBLAS"},
     CLI_COMMON_OPTIONS,
 };
 
@@ -37,16 +37,17 @@ static const cli_spec spec = {
     .command = "bench",
     .usage = "bench forward [options]\nbench backward [options]\nbench small [options]\nbench gemm "
              "[options]",
-    .about =
-        "Measures how near the engine comes to the machine's limit: the rate of independent\n"
-        "fused multiply-adds, probed in the same run. Contenders take turns; best and median\n"
-        "of many samples by the clock of the thread. Flops count visible pairs only.\n\n"
-        "  forward   whole problems, dense, causal, odd sizes, windows, threads, f64, halves;\n"
-        "            the peer is plain C around OpenBLAS with a full n x n matrix\n"
-        "  backward  the gradients of q, k and v; the peer makes the same five products with\n"
-        "            two n x n matrices\n"
-        "  small     the latency of one call, 8 heads of size 64\n"
-        "  gemm      matrix products by the same micro-kernel, against OpenBLAS",
+    .about = "Measures how close the engine comes to the limit of this machine: the rate of\n"
+             "independent fused multiply-adds, measured in the same run. Contenders take\n"
+             "turns; the figures are the best and the median of many samples, timed by the\n"
+             "thread's CPU clock. Flops count visible pairs only.\n\n"
+             "  forward   whole problems: dense, causal, odd sizes, windows, threads, f64,\n"
+             "            f16, bf16; the peer is plain C around OpenBLAS with a full\n"
+             "            n x n matrix\n"
+             "  backward  the gradients of q, k and v; the peer computes the same five\n"
+             "            products with two n x n matrices\n"
+             "  small     the latency of one call with 8 heads of size 64\n"
+             "  gemm      matrix products by the same micro-kernel, against OpenBLAS",
     .notes = {{"Examples", "  attn bench forward --only \"n=4096\"\n  attn bench small --json\n"}},
     .options = option_table,
     .n_options = sizeof option_table / sizeof *option_table,
@@ -100,15 +101,17 @@ static void print_row(const bench_table *table, const bench_row *row) {
 }
 
 static bool on_terminal(const bench_options *options) {
-    return !options->common.json && isatty(STDERR_FILENO);
+    return !options->common.json && terminal_is(stderr);
 }
 
 void bench_progress(const bench_options *o, const char *name) {
-    if (on_terminal(o)) fprintf(stderr, "\r\033[K%s ...", name);
+    char text[OUT_STATUS];
+    snprintf(text, sizeof text, "%s ...", name);
+    if (on_terminal(o)) out_status(text);
 }
 
 static void end_progress(const bench_options *o) {
-    if (on_terminal(o)) fprintf(stderr, "\r\033[K");
+    if (on_terminal(o)) out_status_end();
 }
 
 void bench_table_begin(bench_table *table, const bench_options *o, const char *what,
@@ -133,7 +136,7 @@ int bench_table_end(bench_table *table) {
     const bench_options *o = table->options;
     end_progress(o);
     if (table->n == 0) {
-        out_error("bench", "--only %s: no row of `attn bench %s` has that in its name",
+        out_error("bench", "--only %s: no row of `attn bench %s` has this text in its name",
                   o->only ? o->only : "", table->what);
         json_decref(table->rows);
         return CLI_USAGE;
@@ -166,7 +169,7 @@ static int resolve_isa(bench_options *o) {
     if ((o->isa_name && !cli_isa_named(o->isa_name, &wish.isa)) ||
         attn_ctx_create(&wish, &ctx, &error) != ATTN_OK) {
         out_error(spec.command, "--isa %s: %s", o->isa_name ? o->isa_name : "auto",
-                  *error.message ? error.message : "not an instruction set; attn info lists them");
+                  *error.message ? error.message : "unknown instruction set; attn info lists them");
         return CLI_USAGE;
     }
     o->isa = attn_ctx_isa(ctx);

@@ -114,7 +114,7 @@ static int measure(const product *p, bench_table *table) {
         row.peak = bench_peak(o->isa, false);
         bench_table_add(table, &row);
     } else {
-        out_error("bench", "%s: no memory", row.name);
+        out_error("bench", "%s: out of memory", row.name);
     }
     tear_down(&s);
     return ready ? CLI_OK : CLI_FAILED;

@@ -4,23 +4,16 @@
 
 #include "kernels/kernels.h"
 #include "lab/steps/attend.h"
+#include "lab/support/system.h"
 #include "shared/out.h"
-
-#include <time.h>
-
-static double thread_clock(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double peak[ATTNI_ISA_COUNT][2];
 
 void bench_probe(attn_isa isa, bool f64) {
     const attni_kernels *kernels = attni_kernels_get(isa, f64);
-    const double begin = thread_clock();
+    const double begin = system_thread_clock();
     const double flops = kernels->burn(200000);
-    const double rate = flops / (thread_clock() - begin);
+    const double rate = flops / (system_thread_clock() - begin);
     if (rate > peak[isa][f64]) peak[isa][f64] = rate;
 }
 
@@ -37,10 +30,10 @@ static int64_t runs_per_sample(const bench_contender *c, bool wall) {
     const double enough = 200e-6;
     double begin = 0;
     for (int i = 0; i < WARM_UP; i++) {
-        begin = wall ? out_clock() : thread_clock();
+        begin = wall ? out_clock() : system_thread_clock();
         c->run(c->arg);
     }
-    const double one = (wall ? out_clock() : thread_clock()) - begin;
+    const double one = (wall ? out_clock() : system_thread_clock()) - begin;
     return one >= enough ? 1 : (int64_t)(enough / (one + 1e-9)) + 1;
 }
 
@@ -54,9 +47,9 @@ typedef struct racer {
 } racer;
 
 static void take_sample(racer *r, bool wall) {
-    const double begin = wall ? out_clock() : thread_clock();
+    const double begin = wall ? out_clock() : system_thread_clock();
     for (int64_t i = 0; i < r->runs; i++) r->contender->run(r->contender->arg);
-    const double taken = (wall ? out_clock() : thread_clock()) - begin;
+    const double taken = (wall ? out_clock() : system_thread_clock()) - begin;
     r->samples[r->n++] = taken / (double)r->runs;
     r->spent += taken;
 }

@@ -2,8 +2,7 @@
 /* blas.c - see blas.h. The two functions used have the standard CBLAS interface. */
 #include "bench/blas.h"
 
-#include <dlfcn.h>
-#include <string.h>
+#include "lab/support/system.h"
 
 enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 }; /* numbers of the CBLAS interface */
 
@@ -14,21 +13,14 @@ typedef void set_threads_function(int threads);
 
 static sgemm_function *sgemm;
 
-/* dlsym() gives an object pointer where a function is meant; POSIX says the bits are the same. */
-static void look_up(void *library, const char *name, void *function, size_t size) {
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, size);
-}
-
 bool blas_open(int threads) {
-    static const char *const names[] = {"libopenblas.so.0", "libopenblas.so"};
     static void *library;
-    for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
-        library = dlopen(names[i], RTLD_NOW);
+    for (size_t i = 0; !library && system_openblas_names[i]; i++)
+        library = system_library_open(system_openblas_names[i]);
     if (!library) return false;
-    set_threads_function *set_threads = NULL;
-    look_up(library, "cblas_sgemm", &sgemm, sizeof sgemm);
-    look_up(library, "openblas_set_num_threads", &set_threads, sizeof set_threads);
+    sgemm = (sgemm_function *)system_library_function(library, "cblas_sgemm");
+    set_threads_function *set_threads =
+        (set_threads_function *)system_library_function(library, "openblas_set_num_threads");
     if (set_threads) set_threads(threads);
     return sgemm != NULL;
 }

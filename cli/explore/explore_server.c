@@ -6,23 +6,22 @@
 
 #include "core/base.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#if __has_include(<netinet/in.h>) /* elsewhere microhttpd.h brings sockaddr_in */
+#include <netinet/in.h>
+#endif
 
-enum { MOST_CONNECTIONS = 200, IDLE_SECONDS = 30, WAITING = 64 };
+enum { MOST_CONNECTIONS = 200, IDLE_SECONDS = 30 };
 
 struct explore_server {
     struct MHD_Daemon *daemon;
     const site *pages;
     struct MHD_Response **page; /* (pages->n) */
     struct MHD_Response *missing, *refused;
-    int port;
+    char reason[120]; /* why it did not start */
 };
 
 /* The page may load only what this server gives it, run the engine in a Worker, and draw what it
@@ -108,61 +107,52 @@ static size_t keep_escapes(void *arg, struct MHD_Connection *connection, char *t
     return strlen(text);
 }
 
-/* ---- socket ---- */
+/* ---- the server ---- */
 
-/* A socket that listens on 127.0.0.1, or -1 with errno; *port becomes the true one. */
-static int listen_on(int *port) {
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)*port),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof at;
-    const int yes = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes); /* start again without a wait */
-    if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, WAITING) == 0 &&
-        getsockname(fd, (struct sockaddr *)&at, &size) == 0) {
-        *port = ntohs(at.sin_port);
-        return fd;
-    }
-    const int reason = errno;
-    close(fd);
-    errno = reason;
-    return -1;
+/* "Failed to bind to port 80: Permission denied\n" -> "Permission denied" */
+ATTNI_PRINTF(2, 0) static void keep_reason(void *arg, const char *format, va_list list) {
+    explore_server *server = arg;
+    char said[sizeof server->reason];
+    vsnprintf(said, sizeof said, format, list);
+    said[strcspn(said, "\n")] = 0;
+    const char *colon = strrchr(said, ':');
+    snprintf(server->reason, sizeof server->reason, "%s", colon && colon[1] ? colon + 2 : said);
 }
 
-/* ---- the server ---- */
+static struct MHD_Daemon *start_daemon(explore_server *server, int port) {
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    return MHD_start_daemon(
+        MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer_request, server,
+        MHD_OPTION_EXTERNAL_LOGGER, keep_reason, server, MHD_OPTION_SOCK_ADDR, &at,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_SECONDS, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_END);
+}
 
 attn_status server_start(const site *pages, int port, explore_server **out, attn_error *err) {
     *out = NULL;
     explore_server *server = calloc(1, sizeof *server);
     if (!server) return attni_fail(err, ATTN_E_MEMORY, "out of memory");
     server->pages = pages;
-    server->port = port;
     if (!make_answers(server)) {
         server_stop(server);
         return attni_fail(err, ATTN_E_MEMORY, "out of memory");
     }
-    const int fd = listen_on(&server->port);
-    if (fd < 0) {
-        const int reason = errno;
-        server_stop(server);
-        return attni_fail(err, ATTN_E_VALUE, "port %d: %s", port,
-                          reason == EADDRINUSE ? "taken by another program" : strerror(reason));
+    server->daemon = start_daemon(server, port);
+    if (server->daemon) {
+        *out = server;
+        return ATTN_OK;
     }
-    server->daemon = MHD_start_daemon(
-        MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, answer_request, server,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_UNESCAPE_CALLBACK,
-        keep_escapes, NULL, MHD_OPTION_END);
-    if (!server->daemon) {
-        server_stop(server);
-        return attni_fail(err, ATTN_E_THREADS, "port %d: the server could not be started", port);
-    }
-    *out = server;
-    return ATTN_OK;
+    attni_fail(err, ATTN_E_VALUE, "port %d: in use by another program, or not allowed (%s)", port,
+               server->reason);
+    server_stop(server);
+    return ATTN_E_VALUE;
 }
 
-int server_port(const explore_server *server) { return server->port; }
+int server_port(const explore_server *server) {
+    return MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+}
 
 void server_stop(explore_server *server) {
     if (!server) return;

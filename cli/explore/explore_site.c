@@ -4,16 +4,12 @@
 #include "explore/explore_site.h"
 
 #include "core/base.h"
+#include "lab/support/system.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { MOST_FILES = 1000, MOST_DEPTH = 4, LONGEST_NAME = 255, MOST_BYTES = 64 << 20, HASH = 8 };
 
@@ -58,79 +54,72 @@ static bool is_plain_name(const char *name) {
 
 static attn_status too_large(attn_error *err) {
     return attni_fail(err, ATTN_E_VALUE,
-                      "more than a page has: at most %d files, %d folders deep, %d MiB", MOST_FILES,
-                      MOST_DEPTH, MOST_BYTES >> 20);
+                      "too large for a page: expected at most %d files, %d folders deep, %d MiB",
+                      MOST_FILES, MOST_DEPTH, MOST_BYTES >> 20);
 }
 
-static attn_status read_bytes(int fd, site_file *file, attn_error *err) {
-    size_t done = 0;
+static attn_status read_bytes(FILE *stream, site_file *file, attn_error *err) {
     file->bytes = malloc(file->size + 1); /* one more, so that an empty file has bytes too */
     if (!file->bytes) return attni_fail(err, ATTN_E_MEMORY, "%s: out of memory", file->name);
-    while (done < file->size) {
-        const ssize_t got = read(fd, file->bytes + done, file->size - done);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0)
-            return attni_fail(err, ATTN_E_VALUE, "%s: %s", file->name,
-                              got < 0 ? strerror(errno) : "became shorter while it was read");
-        done += (size_t)got;
-    }
-    return ATTN_OK;
+    if (fread(file->bytes, 1, file->size, stream) == file->size) return ATTN_OK;
+    return attni_fail(err, ATTN_E_VALUE, "%s: %s", file->name,
+                      ferror(stream) ? strerror(errno) : "was truncated while it was being read");
 }
 
-static attn_status add_file(site *s, int fd, const char *name, off_t size, attn_error *err) {
-    if (s->n == MOST_FILES || size > MOST_BYTES - (off_t)s->bytes) return too_large(err);
+static attn_status add_file(site *s, FILE *stream, const char *name, size_t size, attn_error *err) {
+    if (s->n == MOST_FILES || size > MOST_BYTES - s->bytes) return too_large(err);
     site_file *grown = realloc(s->file, (s->n + 1) * sizeof *grown); /* n <= MOST_FILES */
     if (!grown) return attni_fail(err, ATTN_E_MEMORY, "%s: out of memory", name);
     s->file = grown;
     site_file *file = &s->file[s->n++];
-    *file = (site_file){.name = strdup(name),
-                        .type = type_of(name),
-                        .is_hashed = is_hashed(name),
-                        .size = (size_t)size};
+    *file = (site_file){
+        .name = strdup(name), .type = type_of(name), .is_hashed = is_hashed(name), .size = size};
     if (!file->name) return attni_fail(err, ATTN_E_MEMORY, "%s: out of memory", name);
     s->bytes += file->size;
-    return read_bytes(fd, file, err);
+    return read_bytes(stream, file, err);
 }
 
-static attn_status read_folder(site *s, int fd, const char *prefix, int depth, attn_error *err);
+static attn_status read_folder(site *s, system_folder *folder, const char *prefix, int depth,
+                               attn_error *err);
 
 /* An entry of a folder: a file, a folder, or something to leave out. */
-static attn_status read_entry(site *s, int folder, const char *name, const char *full, int depth,
-                              attn_error *err) {
-    struct stat info;
+static attn_status read_entry(site *s, system_folder *folder, const char *name, const char *full,
+                              int depth, attn_error *err) {
     attn_status status = ATTN_OK;
-    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 && errno == ELOOP) return ATTN_OK; /* a link */
-    if (fd < 0 || fstat(fd, &info) != 0) {
+    const system_entry entry = system_folder_entry(folder, name);
+    if (entry.kind == SYSTEM_NOTHING) {
         status = attni_fail(err, ATTN_E_VALUE, "%s: cannot be read: %s", full, strerror(errno));
-    } else if (S_ISDIR(info.st_mode)) {
-        return depth < MOST_DEPTH ? read_folder(s, fd, full, depth + 1, err)
-                                  : (close(fd), too_large(err));
-    } else if (S_ISREG(info.st_mode)) {
-        status = add_file(s, fd, full, info.st_size, err);
+    } else if (entry.kind == SYSTEM_FOLDER) {
+        status = depth < MOST_DEPTH ? read_folder(s, entry.folder, full, depth + 1, err)
+                                    : too_large(err);
+    } else if (entry.kind == SYSTEM_FILE) {
+        status = add_file(s, entry.file, full, entry.size, err);
     }
-    if (fd >= 0) close(fd);
+    system_folder_close(entry.folder);
+    if (entry.file) fclose(entry.file);
     return status;
 }
 
-/* Takes fd. prefix: "" or "assets". */
-static attn_status read_folder(site *s, int fd, const char *prefix, int depth, attn_error *err) {
+/* prefix: "" or "assets". */
+static attn_status read_folder(site *s, system_folder *folder, const char *prefix, int depth,
+                               attn_error *err) {
     char full[LONGEST_NAME + 1];
+    const char *slash = *prefix ? "/" : "", *name;
     attn_status status = ATTN_OK;
-    DIR *folder = fdopendir(fd);
-    if (!folder) {
-        close(fd);
-        return attni_fail(err, ATTN_E_VALUE, "%s: %s", prefix, strerror(errno));
+    while (status == ATTN_OK && (name = system_folder_next(folder))) {
+        if (!is_plain_name(name)) continue;
+        if (snprintf(full, sizeof full, "%s%s%s", prefix, slash, name) > LONGEST_NAME) continue;
+        status = read_entry(s, folder, name, full, depth, err);
     }
-    for (struct dirent *entry; status == ATTN_OK && (entry = readdir(folder));) {
-        if (!is_plain_name(entry->d_name)) continue;
-        const char *slash = *prefix ? "/" : "";
-        if (snprintf(full, sizeof full, "%s%s%s", prefix, slash, entry->d_name) > LONGEST_NAME)
-            continue;
-        status = read_entry(s, dirfd(folder), entry->d_name, full, depth, err);
-    }
-    closedir(folder);
     return status;
+}
+
+/* Whether a folder has a page, before a long walk through a wrong one. */
+static bool has_index(system_folder *folder) {
+    const system_entry index = system_folder_entry(folder, "index.html");
+    system_folder_close(index.folder);
+    if (index.file) fclose(index.file);
+    return index.kind != SYSTEM_NOTHING;
 }
 
 static int by_name(const void *a, const void *b) {
@@ -139,13 +128,13 @@ static int by_name(const void *a, const void *b) {
 
 attn_status site_load(const char *folder, site *out, attn_error *err) {
     *out = (site){0};
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return attni_fail(err, ATTN_E_VALUE, "cannot be read: %s", strerror(errno));
-    if (faccessat(fd, "index.html", R_OK, 0) != 0) { /* before a long walk through a wrong folder */
-        close(fd);
-        return attni_fail(err, ATTN_E_VALUE, "no page here: index.html is missing");
-    }
-    ATTN_TRY(read_folder(out, fd, "", 1, err));
+    system_folder *root = system_folder_open(folder);
+    if (!root) return attni_fail(err, ATTN_E_VALUE, "cannot be read: %s", strerror(errno));
+    const attn_status status =
+        has_index(root) ? read_folder(out, root, "", 1, err)
+                        : attni_fail(err, ATTN_E_VALUE, "no page here: index.html is missing");
+    system_folder_close(root);
+    ATTN_TRY(status);
     if (out->n > 0) qsort(out->file, out->n, sizeof *out->file, by_name);
     if (!site_find(out, "/")) return attni_fail(err, ATTN_E_VALUE, "index.html is not a file");
     return ATTN_OK;

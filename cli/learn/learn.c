@@ -1,39 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learn.c - `attn learn [TOPIC]`: the pages of docs/book in the terminal, and the quiz.
+/* learn.c - `attn learn [TOPIC]`: the pages of docs/book in the terminal, the quiz, and the
+ * figures.
  * Tests: tests/book */
+#include "lab/book/figure.h"
 #include "learn/learn_ask.h"
 #include "learn/learn_pages.h"
 #include "shared/options.h"
+#include "shared/terminal.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct learn_options {
     cli_common common;
+    const char *figures;
     bool answers;
 } learn_options;
 
 static const cli_option options[] = {
+    {.kind = CLI_SECTION, .name = "Figures"},
+    {.kind = CLI_TEXT,
+     .name = "figures",
+     .at = offsetof(learn_options, figures),
+     .value = "DIR",
+     .help = "draw the figures of the book as SVG files, light and dark, into this folder"},
     {.kind = CLI_SECTION, .name = "Quiz"},
     {.kind = CLI_FLAG,
      .name = "answers",
      .at = offsetof(learn_options, answers),
-     .help = "print the questions with the key instead of asking"},
+     .help = "print the questions and their answers instead of asking"},
     CLI_COMMON_OPTIONS,
 };
 
 static const cli_spec spec = {
     .command = "learn",
-    .usage = "learn\nlearn TOPIC\nlearn quiz [--answers]",
-    .about = "Reads the book on attention that comes with the program: without a topic, the\n"
-             "list; with one (its name, its number or how it begins), the page. The quiz asks\n"
-             "when it is on a terminal and prints its questions when it is not. Long pages go\n"
-             "through $PAGER, or less, when on a terminal.",
+    .usage = "learn\nlearn TOPIC\nlearn quiz [--answers]\nlearn --figures DIR",
+    .about = "Shows the book on attention that comes with the program. Without a topic it\n"
+             "lists the pages. A topic is the name of a page, its number, or the beginning of\n"
+             "its name. The quiz is interactive on a terminal; elsewhere it prints its\n"
+             "questions. On a terminal, pages are shown in $PAGER, or in less. Where a page\n"
+             "has a figure, the text says what it shows; --figures draws them all.",
     .notes = {{"Examples", "  attn learn\n"
                            "  attn learn masks\n"
-                           "  attn learn quiz\n"}},
+                           "  attn learn quiz\n"
+                           "  attn learn --figures figures\n"}},
     .options = options,
     .n_options = sizeof options / sizeof *options,
 };
@@ -67,7 +77,8 @@ static void read_head(const learn_page *page, learn_line *title, learn_line *sum
         *summary = (learn_line){summary->at + 1, summary->n - 2};
 }
 
-/* By name, file name, number, or the only one that begins so; NULL if there is none. */
+/* Finds a page by name, file name, number or an unambiguous beginning of its name; NULL if there is
+ * none. */
 static const learn_page *find_topic(const char *word) {
     const learn_page *found = NULL;
     int64_t number;
@@ -115,7 +126,7 @@ static json_t *list_json(void) {
 }
 
 static void print_list(void) {
-    printf("%sThe book of attn%s: attn learn TOPIC\n\n", out_begin(stdout, OUT_BOLD),
+    printf("%sThe attn book%s: attn learn TOPIC\n\n", out_begin(stdout, OUT_BOLD),
            out_begin(stdout, OUT_PLAIN));
     for (size_t i = 0; i < learn_n_pages; i++) {
         learn_line title, summary;
@@ -127,54 +138,20 @@ static void print_list(void) {
 
 /* ---------------------------------------------------------------------------------------- pages */
 
-/* True if `name` is a program on the path. */
-static bool is_installed(const char *name) {
-    char path[4096];
-    const char *folder = getenv("PATH");
-    while (folder && *folder) {
-        const int n = (int)strcspn(folder, ":");
-        snprintf(path, sizeof path, "%.*s/%s", n, folder, name);
-        if (access(path, X_OK) == 0) return true;
-        folder += n + (folder[n] == ':');
-    }
-    return false;
-}
-
-/* The pager to use, or NULL: none is wanted, there is none, or nobody is there to turn pages. */
-static const char *pager_command(void) {
-    const char *pager = getenv("PAGER");
-    if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO)) return NULL;
-    if (pager) return *pager ? pager : NULL;
-    return is_installed("less") ? "less" : NULL;
-}
-
-/* Shows markdown, through a pager where there is one. */
+/* Prints a page, through a pager on a terminal. */
 static int show_page(learn_line text) {
-    const char *pager = pager_command();
+    const char *pager = terminal_pager();
     fflush(stdout);
-    if (pager) setenv("LESS", "FRX", 0); /* looks pass through; a short page ends it */
-    FILE *pipe = pager ? popen(pager, "w") : NULL;
-    /* Leaving the pager early, or Ctrl-C in it, is no error of ours. */
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    struct sigaction pipe_before, interrupt_before;
-    if (pipe) {
-        sigaction(SIGPIPE, &ignore, &pipe_before);
-        sigaction(SIGINT, &ignore, &interrupt_before);
-    }
+    FILE *pipe = pager ? terminal_pager_begin(pager) : NULL;
     const bool ok = learn_render(text.at, text.n, learn_width(), pipe ? pipe : stdout);
-    if (pipe) {
-        pclose(pipe);
-        sigaction(SIGPIPE, &pipe_before, NULL);
-        sigaction(SIGINT, &interrupt_before, NULL);
-    }
+    if (pipe) terminal_pager_end(pipe);
     if (!ok) out_error(spec.command, "out of memory for the page");
     return ok ? CLI_OK : CLI_FAILED;
 }
 
 static int show_questions(const learn_options *o, const quiz *questions) {
     if (o->common.json) return out_json(learn_quiz_json(questions));
-    if (!o->answers && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-        return learn_ask_quiz(questions);
+    if (!o->answers && terminal_is(stdin) && terminal_is(stdout)) return learn_ask_quiz(questions);
     return learn_print_quiz(questions, o->answers);
 }
 
@@ -189,11 +166,46 @@ static int show_quiz(const learn_options *o, const learn_page *page) {
     return code;
 }
 
+/* -------------------------------------------------------------------------------------- figures */
+
+static json_t *figures_json(const char *folder) {
+    json_t *names = json_array();
+    for (size_t i = 0; lab_book_figures[i]; i++)
+        json_array_append_new(names, json_string(lab_book_figures[i]->name));
+    return json_pack("{s:s, s:o}", "folder", folder, "figures", names);
+}
+
+static int draw_figures(const learn_options *o) {
+    attn_error error = {""};
+    size_t n = 0;
+    if (!plot_is_built()) {
+        out_error(spec.command,
+                  "--figures %s: this build draws no pictures; to get them, build "
+                  "attn with cairo and pango (-DATTN_WITH_PICTURES=ON, "
+                  "docs/building.md)",
+                  o->figures);
+        return CLI_USAGE;
+    }
+    if (lab_book_write(o->figures, &error) != ATTN_OK) {
+        out_error(spec.command, "%s", error.message);
+        return CLI_FAILED;
+    }
+    if (o->common.json) return out_json(figures_json(o->figures));
+    while (lab_book_figures[n]) n++;
+    printf("%zu figures in %s, each as NAME.svg and NAME-dark.svg\n", n, o->figures);
+    return CLI_OK;
+}
+
 int cmd_learn(int argc, char **argv) {
     const int words = argc > 1 && argv[1][0] != '-';
     learn_options o = {0};
     const int code = cli_parse(&spec, argc - words, argv + words, &o);
     if (code != CLI_GO) return code;
+    if (o.figures && words) {
+        out_error(spec.command, "--figures draws the figures of all pages: leave out %s", argv[1]);
+        return CLI_USAGE;
+    }
+    if (o.figures) return draw_figures(&o);
     if (!words) {
         if (o.common.json) return out_json(list_json());
         print_list();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learn_ask.c - see learn_ask.h. A wrong answer gets its reason and, where there is one, the
- * command that shows it, which can be run at once; then the question is asked again. The score
- * counts first answers. Tests: tests/book/test_learn.py */
+/* learn_ask.c - see learn_ask.h. After a wrong answer the program prints the reason and offers
+ * to run the command that shows it, if there is one; then it repeats the question. The score counts
+ * first answers. Tests: tests/book/test_learn.py */
 #include "learn/learn_ask.h"
 
 #include "shared/cli.h"
@@ -18,7 +18,7 @@ static bool print_part(learn_line part) {
     return learn_render(part.at, part.n, learn_width(), stdout);
 }
 
-/* ------------------------------------------------------------------------------------- on paper */
+/* -------------------------------------------------------------------------------------- printed */
 
 static bool print_question(const quiz *q, size_t i) {
     const quiz_item *item = &q->item[i];
@@ -51,7 +51,7 @@ int learn_print_quiz(const quiz *q, bool answers) {
         ok = print_question(q, i);
         if (ok && answers) ok = print_key(&q->item[i]);
     }
-    if (!answers) printf("\nWith the key: attn learn quiz --answers\n");
+    if (!answers) printf("\nWith answers: attn learn quiz --answers\n");
     return exit_code(ok);
 }
 
@@ -87,9 +87,9 @@ json_t *learn_quiz_json(const quiz *q) {
     return json_pack("{s:o}", "items", items);
 }
 
-/* --------------------------------------------------------------------------------- conversation */
+/* ---------------------------------------------------------------------------------- interactive */
 
-/* A line from standard input without its end; false at the end of the input. */
+/* Reads a line from standard input, without the newline; false at the end of the input. */
 static bool read_answer(const char *prompt, char said[MOST_LETTERS]) {
     printf("\n%s%s%s ", look(OUT_ACCENT), prompt, look(OUT_PLAIN));
     fflush(stdout);
@@ -98,7 +98,7 @@ static bool read_answer(const char *prompt, char said[MOST_LETTERS]) {
     return true;
 }
 
-/* Splits at spaces, except between double quotes; the number of words. */
+/* Splits at spaces, except between double quotes; returns the number of words. */
 static int split_words(char *text, char *words[MOST_WORDS + 1]) {
     int n = 0;
     while (*text && n < MOST_WORDS) {
@@ -130,7 +130,7 @@ static bool offer(learn_line command) {
 
 typedef enum judgement { RIGHT, WRONG, UNCLEAR, SKIPPED, LEFT } judgement;
 
-/* *c: the choice that was made. */
+/* Sets *c to the choice that was made. */
 static judgement judge(const quiz_item *item, const char *said, size_t *c) {
     *c = 0;
     if (strcasecmp(said, "q") == 0 || strcasecmp(said, "quit") == 0) return LEFT;
@@ -149,19 +149,19 @@ static void prompt_for(const quiz_item *item, char text[80]) {
                  item->n_blanks == 1 ? "" : "s");
 }
 
-/* What is said after an answer; for a skipped question, the right one. */
+/* Prints the reply to an answer, or the right answer to a skipped question. */
 static bool respond(const quiz_item *item, judgement j, size_t c) {
     if (j == RIGHT) printf("\n%sright%s\n", look(OUT_GOOD), look(OUT_PLAIN));
     if (j == SKIPPED) return print_key(item);
-    if (j == WRONG) printf("\n%snot so%s\n", look(OUT_BAD), look(OUT_PLAIN));
+    if (j == WRONG) printf("\n%snot quite%s\n", look(OUT_BAD), look(OUT_PLAIN));
     if (j == WRONG && item->n_choices == 0) {
-        printf("Once more, or s for the answer.\n");
+        printf("Try again, or s for the answer.\n");
         return true;
     }
     return print_part(item->choice[c].reply);
 }
 
-/* Asks until the answer is right or given up; *at_once counts first answers. */
+/* Repeats a question until it is answered or skipped; *at_once counts right first answers. */
 static judgement ask(const quiz *q, size_t i, size_t *at_once) {
     const quiz_item *item = &q->item[i];
     char prompt[80], said[MOST_LETTERS];
@@ -185,7 +185,7 @@ static judgement ask(const quiz *q, size_t i, size_t *at_once) {
 int learn_ask_quiz(const quiz *q) {
     size_t at_once = 0, asked = 0;
     while (asked < q->n && ask(q, asked, &at_once) != LEFT) asked++;
-    printf("\n%s%zu of %zu right at the first answer%s\n", look(OUT_BOLD), at_once, asked,
+    printf("\n%s%zu of %zu right at the first attempt%s\n", look(OUT_BOLD), at_once, asked,
            look(OUT_PLAIN));
     return CLI_OK;
 }

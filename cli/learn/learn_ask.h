@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learn_ask.h - the quiz: on paper, as JSON, and as a conversation. */
+/* learn_ask.h - the quiz: printed, as JSON, and interactive. */
 #ifndef CLI_LEARN_ASK_H
 #define CLI_LEARN_ASK_H
 
 #include "learn/learn_quiz.h"
 
-/* All questions on standard output; with the key. An exit code. */
+/* Prints all questions, and with `answers` their answers; returns an exit code. */
 int learn_print_quiz(const quiz *q, bool answers);
 json_t *learn_quiz_json(const quiz *q);
-/* Asks on standard output, reads standard input; an exit code. */
+/* Runs the quiz on standard output and standard input; returns an exit code. */
 int learn_ask_quiz(const quiz *q);
 
 #endif

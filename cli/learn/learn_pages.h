@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learn_pages.h - the pages of docs/book inside the program. learn_pages.c is written by
- * cmake/embed_pages.cmake when the program is built. */
+/* learn_pages.h - the pages of docs/book, embedded in the program. cmake/embed_pages.cmake writes
+ * learn_pages.c during the build. */
 #ifndef CLI_LEARN_PAGES_H
 #define CLI_LEARN_PAGES_H
 

@@ -17,7 +17,7 @@ typedef struct parser {
     quiz *quiz;
     attn_error *err;
     learn_line *open; /* what the next lines continue, or NULL */
-    size_t n_replies; /* of the item at hand */
+    size_t n_replies; /* of the current item */
     bool has_answer;
 } parser;
 
@@ -41,7 +41,7 @@ static learn_line after(learn_line line, size_t n) {
 
 static quiz_item *item_of(const parser *p) { return &p->quiz->item[p->quiz->n - 1]; }
 
-/* --------------------------------------------------------------------------------- one finished */
+/* -------------------------------------------------------------------------------- finished item */
 
 static size_t count_blanks(learn_line s) {
     size_t n = 0;
@@ -73,7 +73,7 @@ static learn_line find_command(learn_line s) {
 }
 
 static attn_status finish_choices(const parser *p, quiz_item *item) {
-    if (item->n_choices < 2) return wrong(p, "the item above has one choice only");
+    if (item->n_choices < 2) return wrong(p, "the item above has only one choice");
     if (p->n_replies != item->n_choices)
         return wrong(p, "the item above does not have a reply for every choice");
     if (item->answer.n != 1) return wrong(p, "the answer above is not one letter");
@@ -88,14 +88,14 @@ static attn_status finish_blanks(const parser *p, quiz_item *item) {
     if (item->n_blanks > QUIZ_MOST_BLANKS) return wrong(p, "the item above has too many blanks");
     return count_of(item->answer, ';') + 1 == item->n_blanks
                ? ATTN_OK
-               : wrong(p, "the item above has not as many answers as blanks");
+               : wrong(p, "the item above does not have as many answers as blanks");
 }
 
 static attn_status finish_item(const parser *p) {
     if (p->quiz->n == 0) return ATTN_OK;
     quiz_item *item = item_of(p);
     item->question = trimmed(item->question);
-    if (!item->question.n) return wrong(p, "the item above asks nothing");
+    if (!item->question.n) return wrong(p, "the item above has no question");
     if (!p->has_answer) return wrong(p, "the item above has no line that begins with Answer:");
     ATTN_TRY(item->n_choices ? finish_choices(p, item) : finish_blanks(p, item));
     for (size_t i = 0; i < QUIZ_MOST_CHOICES; i++) {
@@ -104,7 +104,7 @@ static attn_status finish_item(const parser *p) {
         choice->reply = trimmed(choice->reply);
         choice->command = find_command(choice->reply);
         if (count_of(choice->command, '\n'))
-            return wrong(p, "a command of the item above is broken over lines");
+            return wrong(p, "a command in the item above is split across lines");
     }
     return ATTN_OK;
 }
@@ -167,7 +167,7 @@ static attn_status read_line(parser *p, learn_line line) {
     if (p->open)
         p->open->n = (size_t)(line.at + line.n - p->open->at);
     else if (trimmed(line).n)
-        return wrong(p, "text that belongs to nothing");
+        return wrong(p, "text that belongs to no question, choice or reply");
     return ATTN_OK;
 }
 

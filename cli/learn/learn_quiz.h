@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learn_quiz.h - the questions of the page docs/book/12-quiz.md, which says how they are written.
- * Everything points into the page. Tests: tests/book/test_learn_quiz.c */
+/* learn_quiz.h - the questions of docs/book/12-quiz.md, which describes its own form. All pointers
+ * point into the page. Tests: tests/book/test_learn_quiz.c */
 #ifndef CLI_LEARN_QUIZ_H
 #define CLI_LEARN_QUIZ_H
 
@@ -10,12 +10,12 @@
 enum { QUIZ_MOST_ITEMS = 40, QUIZ_MOST_CHOICES = 6, QUIZ_MOST_BLANKS = 4 };
 
 typedef struct quiz_choice {
-    learn_line text;    /* "- b) " stands before it in the page */
+    learn_line text;    /* "- b) " precedes it in the page */
     learn_line reply;   /* why it is right or wrong */
     learn_line command; /* "attn ..." to try, n = 0 if the reply names none */
 } quiz_choice;
 
-/* Multiple choice if it has choices, else blanks to fill in (and choice[0] holds the reply). */
+/* Multiple choice if it has choices, otherwise blanks to fill in, with the reply in choice[0]. */
 typedef struct quiz_item {
     learn_line title, question;
     learn_line answer; /* as written: "c", or "i; future | later" */
@@ -29,7 +29,7 @@ typedef struct quiz {
     size_t n;
 } quiz;
 
-/* Errors: VALUE, with the number of the line and what is wrong there. */
+/* Errors: VALUE; the message gives the line number and what is wrong. */
 attn_status quiz_parse(const char *markdown, size_t n, quiz *result, attn_error *err);
 
 /* True if the words of `said`, in any case and separated by spaces or commas, fill the blanks. */

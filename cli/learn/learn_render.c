@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CODE_INDENT = 2, MAX_INDENT = 12 };
+enum { CODE_INDENT = 2, MAX_INDENT = 12, PICTURE_WORDS = 80 };
 
 int learn_width(void) { return out_columns(LEARN_LEAST_WIDTH, LEARN_MOST_WIDTH); }
 
@@ -22,12 +22,12 @@ bool learn_next_line(learn_lines *lines, learn_line *line) {
 
 typedef struct page {
     learn_lines lines;
-    learn_text text; /* of the block at hand */
+    learn_text text; /* of the current block */
     int width;
     FILE *out;
 } page;
 
-/* --------------------------------------------------------------------------- what a line begins */
+/* ------------------------------------------------------------------------------- kinds of lines */
 
 static bool line_starts(learn_line line, const char *with) {
     const size_t n = strlen(with);
@@ -42,7 +42,7 @@ static size_t indent_of(learn_line line) {
 
 static bool is_blank(learn_line line) { return indent_of(line) == line.n; }
 
-/* Length of "  - " or "12. " with the spaces around, 0 if the line begins no list item. */
+/* Length of "  - " or "12. " with the spaces around, 0 if the line does not begin a list item. */
 static size_t marker_length(learn_line line) {
     size_t i = indent_of(line);
     const size_t begin = i;
@@ -60,19 +60,20 @@ static size_t heading_level(learn_line line) {
     return n > 0 && n < line.n && line.at[n] == ' ' ? n : 0;
 }
 
-/* A number that happens to begin a line of a paragraph begins no list, except 1. */
+/* A number at the beginning of a line in a paragraph does not begin a list, unless it is 1. */
 static bool begins_list(learn_line line) {
     return marker_length(line) && (line.at[indent_of(line)] == '-' || line_starts(line, "1. "));
 }
 
 static bool begins_block(learn_line line) {
     return is_blank(line) || line_starts(line, "```") || line_starts(line, "|") ||
-           line_starts(line, ">") || line_starts(line, "<!--") || heading_level(line) > 0;
+           line_starts(line, ">") || line_starts(line, "<!--") || line_starts(line, "<picture>") ||
+           heading_level(line) > 0;
 }
 
 /* --------------------------------------------------------------------------------------- blocks */
 
-/* Makes the text of the block at hand: from `begin` on, with the lines that continue it. */
+/* Collects the text of the current block: from `begin` on, with the lines that continue it. */
 static void take_text(page *p, const char *begin, bool in_list) {
     learn_line line;
     learn_lines ahead = p->lines;
@@ -82,8 +83,8 @@ static void take_text(page *p, const char *begin, bool in_list) {
     learn_text_add(&p->text, begin, (size_t)(p->lines.at - begin), OUT_PLAIN);
 }
 
-/* The text at hand, with `first` (n bytes) before its first line and as many spaces before the
- * others. */
+/* Prints the collected text with `first` (n bytes) before its first line and n spaces before the
+ * others, or with `first` before every line. */
 static void print_text(page *p, const char *first, int n, bool repeat) {
     size_t at = 0;
     learn_span line;
@@ -139,7 +140,7 @@ static size_t code_that_fits(learn_line line, size_t room) {
     return n;
 }
 
-/* Code as it stands; what is too wide for the terminal goes on on the next line. */
+/* Prints a line of code unchanged; what is too wide for the terminal continues on the next line. */
 static void print_code_line(page *p, learn_line line, int indent) {
     const bool typed = line_starts(line, "$ ");
     do {
@@ -152,7 +153,7 @@ static void print_code_line(page *p, learn_line line, int indent) {
     } while (line.n);
 }
 
-/* A block that fits only without an indent gets none. */
+/* A block that fits only without an indent is not indented. */
 static int indent_of_code(const page *p) {
     learn_lines ahead = p->lines;
     learn_line line;
@@ -170,7 +171,33 @@ static void print_code(page *p) {
         print_code_line(p, line, indent);
 }
 
-/* A comment ends with a line that ends with its mark. */
+/* The value of an attribute in a piece of HTML; empty if it has none. */
+static learn_line attribute(learn_line html, const char *opening) {
+    const size_t n = strlen(opening);
+    for (const char *c = html.at, *end = html.at + html.n; c + n < end; c++) {
+        if (memcmp(c, opening, n) != 0) continue;
+        const char *close = memchr(c + n, '"', (size_t)(end - c) - n);
+        return (learn_line){c + n, close ? (size_t)(close - c) - n : 0};
+    }
+    return (learn_line){html.at, 0};
+}
+
+/* A terminal cannot show a picture: prints its description and the command that draws it. */
+static void print_picture(page *p, learn_line line) {
+    static const char figure[] = "Figure: ", how[] = " To see it: `attn learn --figures DIR` draws "
+                                                     "it as DIR/";
+    const char *begin = line.at;
+    while (!line_starts(line, "</picture>") && learn_next_line(&p->lines, &line)) {}
+    const learn_line html = {begin, (size_t)(p->lines.at - begin)};
+    const learn_line alt = attribute(html, "alt=\""), file = attribute(html, "src=\"img/");
+    learn_text_add(&p->text, figure, sizeof figure - 1, OUT_BOLD);
+    learn_text_add(&p->text, alt.at, alt.n, OUT_PLAIN);
+    learn_text_add(&p->text, how, sizeof how - 1, OUT_PLAIN);
+    learn_text_add(&p->text, file.at, file.n, OUT_PLAIN);
+    print_text(p, "| ", 2, true);
+}
+
+/* Skips an HTML comment, which ends with a line that ends in its closing mark. */
 static void skip_comment(page *p, learn_line line) {
     while ((line.n < 3 || memcmp(line.at + line.n - 3, "-->", 3) != 0) &&
            learn_next_line(&p->lines, &line)) {}
@@ -182,6 +209,8 @@ static bool print_block(page *p, learn_line line) {
     } else if (line_starts(line, "|")) {
         p->lines.at = line.at;
         return learn_render_table(&p->lines, p->width, p->out);
+    } else if (line_starts(line, "<picture>")) {
+        print_picture(p, line);
     } else if (line_starts(line, ">")) {
         print_quote(p, line);
     } else if (heading_level(line)) {
@@ -197,7 +226,7 @@ static bool print_block(page *p, learn_line line) {
 bool learn_render(const char *markdown, size_t n, int width, FILE *out) {
     page p = {.lines = {markdown, markdown + n}, .width = width, .out = out};
     learn_line line;
-    bool gap = false, any = false, ok = learn_text_init(&p.text, n);
+    bool gap = false, any = false, ok = learn_text_init(&p.text, n + PICTURE_WORDS);
     while (ok && learn_next_line(&p.lines, &line)) {
         if (is_blank(line)) {
             gap = any;

@@ -8,14 +8,14 @@
 
 enum { LEARN_LEAST_WIDTH = 40, LEARN_MOST_WIDTH = 100 };
 
-/* Columns to use, as out_columns(), within the limits above. */
+/* The number of columns to use: out_columns() within the limits above. */
 int learn_width(void);
 
-/* Writes n bytes of markdown to out; no line is wider than `width`. Looks are those of standard
+/* Renders n bytes of markdown to out; no line is wider than `width`. Colours are those of standard
  * output. False when memory runs out. */
 bool learn_render(const char *markdown, size_t n, int width, FILE *out);
 
-/* Lines of a page: the one at `at` without its end; moves `at` to the next. */
+/* Reads the line at `at`, without its newline, and moves `at` to the next. */
 typedef struct learn_lines {
     const char *at, *end;
 } learn_lines;
@@ -25,7 +25,7 @@ typedef struct learn_line {
 } learn_line;
 bool learn_next_line(learn_lines *lines, learn_line *line);
 
-/* The table that begins at lines->at, up to the first line that does not start with a bar. */
+/* Renders the table at lines->at, up to the first line that does not start with a bar. */
 bool learn_render_table(learn_lines *lines, int width, FILE *out);
 
 #endif

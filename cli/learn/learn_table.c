@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learn_table.c - tables of a page: columns as wide as what stands in them; where that is too wide
- * for the terminal, the widest columns shrink and their cells continue on further lines. */
+/* learn_table.c - tables of a page. Columns are as wide as their cells; if a table is too wide for
+ * the terminal, its widest columns shrink and their cells continue on further lines. */
 #include "learn/learn_render.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static size_t cell_length(const char *at, const char *end) {
     return (size_t)(c - at);
 }
 
-/* "| a | b |" -> a, b without the spaces around; the number of cells. */
+/* "| a | b |" -> "a", "b"; returns the number of cells. */
 static size_t split(learn_line row, cell *cells) {
     const char *c = row.at + 1, *end = row.at + row.n;
     size_t n = 0;
@@ -73,7 +73,7 @@ static bool next_row(learn_lines *lines, learn_line *row) {
     return lines->at < lines->end && *lines->at == '|' && learn_next_line(lines, row);
 }
 
-/* The widths that the cells ask for; scratch is any text with enough room. */
+/* Finds the widths that the cells need; scratch is any text with enough room. */
 static void measure(learn_lines lines, learn_text *scratch, layout *l) {
     learn_line row;
     cell cells[MAX_COLUMNS];
@@ -112,7 +112,7 @@ static void shrink(layout *l, int width) {
     }
 }
 
-/* One line of a row; false when all cells are at their end. Spaces wait until something follows. */
+/* Prints one line of a row; false when no cell has text left. Trailing spaces are not printed. */
 static bool print_line(const layout *l, const learn_text *texts, size_t *at, FILE *out) {
     int spaces = 0;
     bool any = false;

@@ -32,7 +32,7 @@ static void put(learn_text *t, char c, out_look look) {
     t->look[t->n++] = (unsigned char)look;
 }
 
-/* Where markup is read: what is left, and the marks that are open. */
+/* The state of reading inline markup: the rest of the text, and the open marks. */
 typedef struct reader {
     const char *at, *end;
     char before; /* the byte before *at */
@@ -52,7 +52,7 @@ static void skip(reader *r, size_t n) {
     r->before = r->at[-1];
 }
 
-/* `code`: everything up to the next backtick as it stands. */
+/* `code`: everything up to the next backtick, unchanged. */
 static bool read_code(reader *r, learn_text *t) {
     if (*r->at != '`') return false;
     const char *close = memchr(r->at + 1, '`', (size_t)(r->end - r->at - 1));
@@ -74,7 +74,7 @@ static bool read_link(reader *r, learn_text *t) {
     return true;
 }
 
-/* A mark opens before a letter and after none; an open one closes after something. */
+/* A mark opens before a letter and not after one; an open mark closes if no space precedes it. */
 static bool read_mark(reader *r, const char *mark, bool *is_open) {
     const size_t n = strlen(mark);
     if (!starts(r, mark)) return false;
@@ -117,7 +117,8 @@ bool learn_text_line(const learn_text *text, size_t *at, int width, learn_span *
         column++;
     }
     const bool broken = i < text->n;
-    if (broken && last_space > *at) i = last_space; /* else a word longer than the line is cut */
+    if (broken && last_space > *at)
+        i = last_space; /* otherwise a word longer than the line is cut */
     *line = (learn_span){*at, i};
     while (line->end > line->begin && text->byte[line->end - 1] == ' ') line->end--;
     *at = i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* learn_text.h - text without its inline markup, a look for every byte, broken into lines that fit.
+/* learn_text.h - text without its inline markup, with a style for every byte, broken into lines.
  * Tests: tests/book/test_learn_render.c */
 #ifndef CLI_LEARN_TEXT_H
 #define CLI_LEARN_TEXT_H
@@ -17,12 +17,12 @@ typedef struct learn_span {
     size_t begin, end;
 } learn_span;
 
-/* False when memory runs out. What does not fit into room bytes is left out. */
+/* False when memory runs out. Text beyond `room` bytes is dropped. */
 bool learn_text_init(learn_text *text, size_t room);
 void learn_text_free(learn_text *text);
 
 /* Appends n bytes of markdown: `code`, **bold**, *stress*, [title](link), \x for x itself. Runs of
- * white space become one space. `look` is that of unmarked letters. */
+ * white space become one space. `look` is the style of unmarked text. */
 void learn_text_add(learn_text *text, const char *markdown, size_t n, out_look look);
 
 /* The next line of at most `width` columns from *at on, broken between words where possible; false

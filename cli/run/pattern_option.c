@@ -17,12 +17,13 @@ const char pattern_help[] =
     "  causal                     keys up to the query's own position\n"
     "  window:LEFT,RIGHT          keys near the query's position; -1 = no limit\n"
     "  prefix:N                   the first N keys, for every query\n"
-    "  global:N                   the first N tokens see all and are seen by all\n"
+    "  global:N                   the first N tokens see all tokens and all see them\n"
     "  strided:N                  every N-th key, counted from the query's position\n"
     "  random:BLOCK,COUNT[,SEED]  COUNT random key blocks for each block of queries\n"
     "  longformer:SIDE,GLOBAL     SIDE keys on each side and GLOBAL global tokens\n"
     "  bigbird:BLOCK,WINDOW,GLOBAL,RANDOM[,SEED]   band, global and random blocks\n"
-    "  A+B visible in either   A&B in both (binds tighter)   !A in not   (A) grouping\n";
+    "  A+B  visible in A or in B      A&B  visible in both (binds tighter than +)\n"
+    "  !A   visible where A is not    (A)  grouping\n";
 
 enum {
     MAX_NUMBERS = 5,
@@ -44,8 +45,8 @@ typedef attn_status maker(const pattern_shape *s, const int64_t *number, attn_pa
 static attn_status check_offset(const pattern_shape *s, attn_error *err) {
     if (s->one_offset) return ATTN_OK;
     return attni_fail(err, ATTN_E_VALUE,
-                      "pattern: the sequences stand at different offsets, but the pattern is one "
-                      "for all; give one --offset N");
+                      "pattern: the sequences have different offsets, but share one pattern; give "
+                      "a single --offset N");
 }
 
 static attn_status make_causal(const pattern_shape *s, const int64_t *number,
@@ -75,8 +76,8 @@ static attn_status make_global(const pattern_shape *s, const int64_t *number,
 static attn_status check_size(const pattern_shape *s, int64_t per_row, attn_error *err) {
     if (s->n_q == 0 || per_row <= MAX_INTERVALS / s->n_q) return ATTN_OK;
     return attni_fail(err, ATTN_E_VALUE,
-                      "pattern: about %lld key ranges in each of %lld rows, at most %d in all are "
-                      "accepted; make the step or the blocks larger",
+                      "pattern: about %lld key ranges in each of %lld rows, expected at most %d in "
+                      "total; make the step or the blocks larger",
                       (long long)per_row, (long long)s->n_q, MAX_INTERVALS);
 }
 
@@ -100,7 +101,7 @@ static attn_status make_random(const pattern_shape *s, const int64_t *number,
 
 static attn_status check_square(const pattern_shape *s, const char *name, attn_error *err) {
     if (s->n_q == s->n_k) return ATTN_OK;
-    return attni_fail(err, ATTN_E_SHAPE, "pattern: %s needs n_q = n_k, here they are %lld and %lld",
+    return attni_fail(err, ATTN_E_SHAPE, "pattern: %s needs n_q = n_k, but they are %lld and %lld",
                       name, (long long)s->n_q, (long long)s->n_k);
 }
 
@@ -164,9 +165,9 @@ static attn_status parse_name(parser *p, attn_pattern **pattern) {
 
     int64_t number[MAX_NUMBERS] = {0}, n = 0;
     if (*p->at == ':') {
-        const size_t span = strspn(++p->at, "0123456789,-");
+        const size_t span = strspn(++p->at, "0123456789,-.eEkKMG");
         snprintf(digits, sizeof digits, "%.*s", (int)attni_min((int64_t)span, 119), p->at);
-        n = cli_parse_ints(digits, number, MAX_NUMBERS);
+        n = cli_parse_sizes(digits, number, MAX_NUMBERS);
         p->at += span;
     }
     if (n < parts[which].least || n > parts[which].most)
@@ -254,7 +255,6 @@ attn_status pattern_build(const char *text, const pattern_shape *shape, attn_pat
     if (*p.at == 0) return ATTN_OK;
     attn_pattern_destroy(*pattern);
     *pattern = NULL;
-    return attni_fail(err, ATTN_E_VALUE,
-                      "pattern: '%c' at character %d of \"%.60s\" not understood",
+    return attni_fail(err, ATTN_E_VALUE, "pattern: unexpected '%c' at character %d of \"%.60s\"",
                       isprint((unsigned char)*p.at) ? *p.at : '?', (int)(p.at - text) + 1, text);
 }

@@ -18,11 +18,6 @@ static int usage_error(const char *option, const char *value, const char *expect
     return CLI_USAGE;
 }
 
-static bool ends_with(const char *text, const char *end) {
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static int list_from_file(run_job *job, int which, const char *path) {
     npy_array array;
     char found[NPY_TEXT + 8];
@@ -47,7 +42,7 @@ static int list_from_text(run_job *job, int which, const char *text) {
     for (const char *at = text; *at; at++) n += *at == ',';
     job->list[which] = calloc((size_t)n, sizeof(int64_t));
     if (!job->list[which]) return run_out_of_memory();
-    job->list_n[which] = cli_parse_ints(text, job->list[which], n);
+    job->list_n[which] = cli_parse_sizes(text, job->list[which], n);
     if (job->list_n[which] == n) return CLI_OK;
     return usage_error(list_names[which], text,
                        which == LIST_OFFSET
@@ -57,8 +52,8 @@ static int list_from_text(run_job *job, int which, const char *text) {
 
 static int take_list(run_job *job, int which, const char *text) {
     if (!text) return CLI_OK;
-    return ends_with(text, ".npy") ? list_from_file(job, which, text)
-                                   : list_from_text(job, which, text);
+    return npy_is_file_name(text) ? list_from_file(job, which, text)
+                                  : list_from_text(job, which, text);
 }
 
 static int check_count(const run_job *job, int which, const char *text) {
@@ -75,7 +70,7 @@ static int check_starts(const run_job *job, int which, int64_t rows) {
     bool ascending = starts[0] == 0 && starts[n - 1] == rows;
     for (int64_t s = 1; s < n; s++) ascending &= starts[s - 1] <= starts[s];
     if (ascending) return CLI_OK;
-    out_error("run", "--%s: expected numbers that ascend from 0 to %lld, the rows of %s",
+    out_error("run", "--%s: expected numbers that ascend from 0 to %lld, the number of rows of %s",
               list_names[which], (long long)rows, which == LIST_CU_Q ? "q" : "k");
     return CLI_USAGE;
 }
@@ -155,7 +150,7 @@ static int take_numbers(run_job *job) {
     job->args.dropout = o->dropout;
     job->args.seed = o->seed;
     if (!o->window) return CLI_OK;
-    if (cli_parse_ints(o->window, window, 2) != 2)
+    if (cli_parse_sizes(o->window, window, 2) != 2)
         return usage_error("window", o->window, "two whole numbers L,R; -1 = no limit");
     job->args.window_left = window[0];
     job->args.window_right = window[1];

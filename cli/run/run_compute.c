@@ -4,9 +4,9 @@
  * the queries. Tests: tests/cli/test_run.py (progress_does_not_change_a_bit) */
 #include "core/base.h"
 #include "run/run.h"
+#include "shared/terminal.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
     SLICE_ROWS = 192, /* slices are multiples of this, so that the engine's tiles stay full */
@@ -125,7 +125,7 @@ static attn_status forward_sliced(const run_job *job, attn_error *error) {
 bool run_worth_progress(const run_job *job, double flops) {
     const double flops_a_second = job->o->reference ? 1e8 : 5e9;
     if (job->o->progress == 1) return true;
-    return job->o->progress == 0 && isatty(fileno(stderr)) && flops > flops_a_second;
+    return job->o->progress == 0 && terminal_is(stderr) && flops > flops_a_second;
 }
 
 /* ---------------------------------------------------------------------------------------- steps */

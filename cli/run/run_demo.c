@@ -79,7 +79,7 @@ static void print_steps(const run_job *job) {
     table_print(&scores);
     print_step("2  weights", "A = softmax of each row of S: positive, and each row sums to 1");
     table_print(&weights);
-    print_step("3  output", "O = A V: each row a weighted mean of the rows of V");
+    print_step("3  output", "O = A V: each row is a weighted mean of the rows of V");
     table_print(&out);
 }
 
@@ -121,7 +121,8 @@ static void print_statement(const run_job *job, const statement *s) {
 }
 
 static void print_statements(const run_job *job) {
-    printf("\n%sStated and true%s  what document 001 says of this example\n", bold(), plain());
+    printf("\n%sStated and computed%s  what document 001 says about this example\n", bold(),
+           plain());
     printf("%s  %-9s%-24s%-33s%s%s\n", out_begin(stdout, OUT_DIM), "", "   stated", "    computed",
            "verdict", plain());
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)

@@ -35,13 +35,13 @@ int run_gradients_wish(run_job *job) {
         return CLI_USAGE;
     }
     if ((o->dbias && !o->bias) || (o->dsinks && !o->sinks)) {
-        out_error("run", "%s: there is no %s to differentiate; add it",
+        out_error("run", "%s: needs %s, the input to differentiate",
                   o->dbias && !o->bias ? "--dbias" : "--dsinks",
                   o->dbias && !o->bias ? "--bias FILE" : "--sinks FILE");
         return CLI_USAGE;
     }
     if (o->dscale && !o->common.json && run_writes_stdout(job)) {
-        out_error("run", "--dscale: standard output already takes an array; write that to a file");
+        out_error("run", "--dscale: an array already goes to standard output; write it to a file");
         return CLI_USAGE;
     }
     /* Backward starts from what forward leaves. */

@@ -99,7 +99,8 @@ static int check_shapes(const run_job *job) {
     out_error("run", "%s: %lld key heads in %s do not divide the %lld query heads in %s",
               run_input_name(job, IN_K), (long long)H_kv, job->text[IN_K], (long long)H,
               job->text[IN_Q]);
-    out_hint("grouped-query attention needs H %% H_kv == 0; --layout tells where heads stand");
+    out_hint("grouped-query attention needs H %% H_kv == 0; --layout sets which dimension holds "
+             "the heads");
     return CLI_FILE;
 }
 

@@ -4,9 +4,9 @@
 #include "core/hash.h"
 #include "run/run.h"
 #include "shared/table.h"
+#include "shared/terminal.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_HEADS = 8 };
 
@@ -149,7 +149,7 @@ static void print_backward(const run_job *job) {
 static void print_summary(const run_job *job) {
     char time[OUT_NUMBER], rate[OUT_NUMBER], shape[NPY_TEXT];
     const run_view *out = &job->view[VIEW_OUT];
-    if (!isatty(fileno(stderr))) return;
+    if (!terminal_is(stderr)) return;
     npy_shape_text(out->array.shape, out->array.rank, shape, sizeof shape);
     fprintf(stderr, "%sout %s %s   %s, %sFLOP/s   %s%s, %d thread%s%s\n",
             out_begin(stderr, OUT_DIM), shape, attn_dtype_name(out->tensor.dtype),
@@ -164,7 +164,7 @@ static void print_summary(const run_job *job) {
 int run_report(run_job *job) {
     if (job->o->common.json) return report_json(job);
     if (run_writes_stdout(job)) return CLI_OK;
-    const bool shown = isatty(fileno(stdout)) || run_is_small(job);
+    const bool shown = terminal_is(stdout) || run_is_small(job);
     if (job->o->demo)
         run_demo_report(job);
     else if (!job->view[VIEW_OUT].path[0] && shown)

@@ -4,11 +4,12 @@
  * after all of them are complete. Tests: tests/cli/test_files.py, tests/cli/test_run.py */
 #include "core/base.h"
 #include "core/half.h"
+#include "lab/support/system.h"
 #include "run/run.h"
+#include "shared/terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 const char *const run_view_names[N_VIEWS] = {"out",     "lse",     "raw",  "capped",    "biased",
                                              "weights", "entropy", "topk", "topk_keys", "received",
@@ -16,7 +17,7 @@ const char *const run_view_names[N_VIEWS] = {"out",     "lse",     "raw",  "capp
 
 enum { SMALL = 16, FEW_HEADS = 8 };
 
-/* --------------------------------------------------------------------------------------- wishes */
+/* ------------------------------------------------------------------------------------- requests */
 
 static int usage_error(const char *option, const char *value, const char *expected) {
     out_error("run", "--%s %s: expected %s", option, value, expected);
@@ -27,6 +28,10 @@ static int usage_error(const char *option, const char *value, const char *expect
 static int send_to(run_job *job, int which, const char *path) {
     run_view *view = &job->view[which];
     if (!path) return CLI_OK;
+    if (npy_is_file_name(path) && strcmp(path + strlen(path) - 4, ".npy") != 0) {
+        out_error("run", "%s: results are written as .npy, not packed; use such a name", path);
+        return CLI_USAGE;
+    }
     int at = 0;
     while (at < MAX_PATHS && view->path[at]) at++;
     if (at == MAX_PATHS) return usage_error("scores", path, "each stage once");
@@ -36,7 +41,7 @@ static int send_to(run_job *job, int which, const char *path) {
 }
 
 /* STAGE:FILE */
-static int wish_scores(run_job *job, const char *text) {
+static int request_scores(run_job *job, const char *text) {
     static const struct {
         const char *stage;
         int which;
@@ -49,18 +54,18 @@ static int wish_scores(run_job *job, const char *text) {
         if (strncmp(text, stages[s].stage, length) == 0 && text[length])
             return send_to(job, stages[s].which, text + length);
     }
-    return usage_error("scores", text, "STAGE:FILE with a stage of raw, capped, biased or softmax");
+    return usage_error("scores", text, "STAGE:FILE, where STAGE is raw, capped, biased or softmax");
 }
 
 /* K:FILE; the keys go beside it, from top.npy to top.keys.npy. */
-static int wish_topk(run_job *job, const char *text) {
+static int request_topk(run_job *job, const char *text) {
     char count[24] = "";
     const char *colon = text ? strchr(text, ':') : NULL;
     if (!text) return CLI_OK;
     if (colon && colon - text < (ptrdiff_t)sizeof count)
         snprintf(count, sizeof count, "%.*s", (int)(colon - text), text);
-    if (!cli_parse_int(count, &job->top_k) || job->top_k < 1 || !colon[1])
-        return usage_error("topk", text, "K:FILE with a whole number K of 1 or more");
+    if (cli_parse_size(count, &job->top_k) || job->top_k < 1 || !colon[1])
+        return usage_error("topk", text, "K:FILE, where K is a whole number of 1 or more");
     const char *path = colon + 1;
     if (strcmp(path, "-") == 0) return usage_error("topk", text, "a file: two arrays are written");
     size_t length = strlen(path);
@@ -92,15 +97,17 @@ static int check_path(run_job *job, int view, int path) {
     for (int v = 0; v <= view; v++)
         for (int p = 0; p < (v == view ? path : MAX_PATHS); p++)
             if (job->view[v].path[p] && strcmp(job->view[v].path[p], name) == 0) {
-                out_error("run", "%s: both %s and %s would go there; give each its own file", name,
+                out_error("run",
+                          "%s: both %s and %s would be written there; give each its own file", name,
                           run_view_names[v], run_view_names[view]);
                 return CLI_USAGE;
             }
     if (strcmp(name, "-") != 0) return CLI_OK;
     if (job->o->common.json)
         return usage_error("json", "", "no array on standard output; write it to a file");
-    if (isatty(fileno(stdout))) {
-        out_error("run", "%s would go to the terminal as binary data; redirect it or name a file",
+    if (terminal_is(stdout)) {
+        out_error("run",
+                  "%s would be written to the terminal as binary data; redirect it or name a file",
                   run_view_names[view]);
         return CLI_USAGE;
     }
@@ -111,8 +118,7 @@ static int check_inputs_given(const run_options *o) {
     const char *missing = !o->q ? "q" : !o->k ? "k" : !o->v ? "v" : NULL;
     const char *given = o->q ? "q" : o->k ? "k" : o->v ? "v" : NULL;
     if (o->demo && given) {
-        out_error("run", "--%s: --demo brings its own q, k and v; leave one of the two away",
-                  given);
+        out_error("run", "--%s: --demo has its own q, k and v; leave out one of the two", given);
         return CLI_USAGE;
     }
     if (o->demo || !missing) return CLI_OK;
@@ -140,8 +146,8 @@ int run_views_wish(run_job *job) {
     for (size_t i = 0; i < sizeof plain / sizeof *plain && code == CLI_OK; i++)
         code = send_to(job, plain[i].which, plain[i].path);
     for (int i = 0; i < o->scores.n && code == CLI_OK; i++)
-        code = wish_scores(job, o->scores.item[i]);
-    if (code == CLI_OK) code = wish_topk(job, o->topk);
+        code = request_scores(job, o->scores.item[i]);
+    if (code == CLI_OK) code = request_topk(job, o->topk);
     if (code == CLI_OK) code = run_gradients_wish(job);
     job->view[VIEW_OUT].wanted = true;
     if (o->demo) job->view[VIEW_BIASED].wanted = job->view[VIEW_WEIGHTS].wanted = true;
@@ -207,9 +213,9 @@ static void describe(const run_job *job, int which, const view_form *form, npy_a
 
 static int too_large(int which, double bytes) {
     char need[OUT_NUMBER];
-    out_error("run", "%s: takes %s, more than this machine's memory", run_view_names[which],
+    out_error("run", "%s: needs %s, more than this machine's memory", run_view_names[which],
               out_bytes(bytes, need));
-    out_hint("--topk, --entropy and --received look at weights without keeping them all");
+    out_hint("--topk, --entropy and --received examine weights without storing them all");
     return CLI_FAILED;
 }
 
@@ -218,8 +224,7 @@ static int allocate(run_job *job, int which, double elements) {
     run_view *view = &job->view[which];
     const size_t size = attn_dtype_size(view->tensor.dtype);
     const double bytes = elements * (double)size;
-    if (bytes > (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE))
-        return too_large(which, bytes);
+    if (bytes > system_memory()) return too_large(which, bytes);
     view->array.count = (size_t)elements; /* exact: below the bytes of memory, so below 2^53 */
     view->tensor.data = calloc(view->array.count + 1, size);
     return view->tensor.data ? CLI_OK : too_large(which, bytes);
@@ -271,7 +276,7 @@ static int check_out_is_used(const run_job *job) {
     bool files = false;
     for (int v = 0; v < N_VIEWS; v++) files |= job->view[v].path[0] != NULL;
     if (files || job->o->dscale || job->o->demo || job->o->common.json || run_is_small(job) ||
-        isatty(fileno(stdout)))
+        terminal_is(stdout))
         return CLI_OK;
     npy_shape_text(job->view[VIEW_OUT].array.shape, job->view[VIEW_OUT].array.rank, shape,
                    sizeof shape);

@@ -11,19 +11,20 @@
 
 /*    name      one line for the overview */
 #define CLI_COMMANDS(X)                                                                            \
-    X(run, "attention on .npy files, or a worked example with --demo")                             \
-    X(cost, "count pairs, flops and bytes of a problem without computing it")                      \
-    X(trace, "attention step by step, every number shown")                                         \
-    X(report, "write up what attention does: PDF, figures and their numbers")                      \
-    X(verify, "every worked number and claim of the documents, computed now")                      \
-    X(learn, "the book: what attention is, page by page, and a quiz")                              \
-    X(train, "teach a tiny transformer a task and judge where it looks")                           \
-    X(attend, "what a trained model answers, and its attention as a heatmap")                      \
-    X(explore, "the page: see attention, step through it, watch it learn")                         \
-    X(gradcheck, "compare every gradient with differences of the forward pass")                    \
+    X(run, "compute attention on NumPy files, or a worked example with --demo")                    \
+    X(cost, "count the pairs, flops and bytes of a problem without computing it")                  \
+    X(trace, "show attention step by step, with every number")                                     \
+    X(report, "run experiments on attention: a PDF, figures and their numbers")                    \
+    X(verify, "recompute every worked number and claim of the documents")                          \
+    X(learn, "read the book on attention page by page, or take its quiz")                          \
+    X(train, "train a tiny transformer on a task and test where it attends")                       \
+    X(attend, "show a trained model's answers and its attention as a heatmap")                     \
+    X(explore, "serve the explorer, an interactive page about attention")                          \
+    X(gradcheck, "check every gradient against finite differences")                                \
     X(bench, "measure the engine against this machine's peak")                                     \
-    X(info, "what this machine and this build offer")                                              \
+    X(info, "show what this machine and this build support")                                       \
     X(selftest, "check the engine on this machine, in about a second")                             \
+    X(completion, "print a script that completes attn's options in your shell")                    \
     X(help, "explain a command: attn help run")
 
 #define X(name, summary) int cmd_##name(int argc, char **argv);

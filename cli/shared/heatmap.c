@@ -3,15 +3,19 @@
 #include "shared/heatmap.h"
 
 #include "shared/out.h"
+#include "shared/text.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { WIDE = 5, NARROW = 3, LABEL = 10, SCREEN = 100 };
+enum { LABEL = 10, LEAST_CELL = 3, CELL = 5, MOST_CELL = 11 };
 
 static void print_head(const heatmap *map, int width) {
     printf("  %s%-*s", out_begin(stdout, OUT_DIM), LABEL, "");
-    for (int64_t j = 0; j < map->n; j++) printf(" %*.*s", width - 1, width - 1, map->word[j]);
+    for (int64_t j = 0; j < map->n; j++) {
+        printf(" ");
+        text_put(stdout, map->word[j], width - 1, true);
+    }
     printf("%s\n", out_begin(stdout, OUT_PLAIN));
 }
 
@@ -50,15 +54,32 @@ static int64_t last_shown(const float *row, int64_t n) {
     return n;
 }
 
+/* Columns of a cell: enough for the longest word where the terminal has room for that. */
+static int cell_width(const heatmap *map) {
+    int longest = CELL - 1;
+    for (int64_t j = 0; j < map->n; j++) {
+        const int columns = text_width(map->word[j]);
+        longest = columns > longest ? columns : longest;
+    }
+    const int64_t room = out_columns_or(100, 40, 240) - 2 - LABEL;
+    const int64_t wanted = longest + 1 < MOST_CELL ? longest + 1 : MOST_CELL;
+    const int64_t fitting = map->n > 0 ? room / map->n : wanted;
+    return (int)(fitting < LEAST_CELL ? LEAST_CELL : fitting < wanted ? fitting : wanted);
+}
+
 void heatmap_print(const heatmap *map) {
-    const int width = 2 + LABEL + WIDE * map->n <= SCREEN ? WIDE : NARROW;
+    const int width = cell_width(map);
     print_head(map, width);
     for (int64_t i = 0; i < map->n; i++) {
         const float *row = map->weights + i * map->n;
         const bool marked = map->marked >> i & 1;
         const int64_t end = last_shown(row, map->n);
-        printf("%s%s %-*.*s%s", marked ? ">" : " ", out_begin(stdout, marked ? OUT_BOLD : OUT_DIM),
-               end > 0 ? LABEL : 0, LABEL, map->word[i], out_begin(stdout, OUT_PLAIN));
+        printf("%s%s ", marked ? ">" : " ", out_begin(stdout, marked ? OUT_BOLD : OUT_DIM));
+        if (end > 0)
+            text_put(stdout, map->word[i], LABEL, false);
+        else
+            text_put_short(stdout, map->word[i], LABEL);
+        printf("%s", out_begin(stdout, OUT_PLAIN));
         for (int64_t j = 0; j < end; j++) print_cell((double)row[j], width);
         printf("\n");
     }

@@ -5,30 +5,32 @@
 #include "shared/npy.h"
 
 #include "core/base.h"
+#include "lab/support/system.h"
 #include "shared/npy_header.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 enum { FIRST_PIECE = 1 << 20 }; /* bytes taken on trust from a stream of unknown length */
 
-/* Where the bytes come from: memory (stream NULL) or a stream. */
-typedef struct source {
+/* Bytes in memory. */
+typedef struct memory {
     const unsigned char *bytes;
-    FILE *stream;
-    bool sized;  /* the number of bytes still to come is known ... */
-    size_t left; /* ... and is this */
-} source;
+    size_t left;
+} memory;
 
-static size_t source_read(source *from, void *to, size_t n) {
-    size_t got;
-    if (from->stream) {
-        got = fread(to, 1, n, from->stream);
-    } else {
-        got = n < from->left ? n : from->left;
-        if (got) memcpy(to, from->bytes, got);
-        from->bytes += got;
-    }
+static size_t read_memory(void *from, void *to, size_t n) {
+    memory *m = from;
+    const size_t got = n < m->left ? n : m->left;
+    if (got) memcpy(to, m->bytes, got);
+    m->bytes += got;
+    m->left -= got;
+    return got;
+}
+
+static size_t read_stream(void *from, void *to, size_t n) { return fread(to, 1, n, from); }
+
+static size_t source_read(npy_source *from, void *to, size_t n) {
+    const size_t got = from->read(from->from, to, n);
     if (from->sized) from->left -= got < from->left ? got : from->left;
     return got;
 }
@@ -43,7 +45,7 @@ static bool host_is_big_endian(void) {
 /* ------------------------------------------------------------------------------------- reading */
 
 /* Reads magic, version, length and dictionary. */
-static bool read_header(source *from, npy_header *header, npy_message *say) {
+static bool read_header(npy_source *from, npy_header *header, npy_message *say) {
     unsigned char head[12];
     size_t got = source_read(from, head, 10);
     if (got < 10 || memcmp(head, "\x93NUMPY", 6) != 0)
@@ -59,10 +61,9 @@ static bool read_header(source *from, npy_header *header, npy_message *say) {
         length |= (size_t)head[10] << 16 | (size_t)head[11] << 24;
     }
     if (length > NPY_MAX_HEADER)
-        return npy_fail(say, "header of %zu bytes, at most %d are accepted", length,
-                        NPY_MAX_HEADER);
+        return npy_fail(say, "header of %zu bytes, expected at most %d", length, NPY_MAX_HEADER);
     if (from->sized && length > from->left)
-        return npy_fail(say, "truncated: header of %zu bytes announced, %zu present", length,
+        return npy_fail(say, "truncated: the header should have %zu bytes, %zu are present", length,
                         from->left);
     char *text = malloc(length + 1);
     if (!text) return npy_fail(say, "out of memory");
@@ -73,10 +74,10 @@ static bool read_header(source *from, npy_header *header, npy_message *say) {
     return ok;
 }
 
-/* Reads exactly `bytes` bytes. A stream that does not know its length gets memory only as data
- * really arrives, so that a lying header cannot ask for more than the sender sends. */
-static void *read_data(source *from, size_t bytes, npy_message *say) {
-    size_t room = from->sized || bytes < FIRST_PIECE ? bytes : FIRST_PIECE;
+/* Reads exactly `bytes` bytes. A source that is not trusted gets memory only as data really arrives,
+ * so that a lying header cannot ask for more than there is. */
+static void *read_data(npy_source *from, size_t bytes, npy_message *say) {
+    size_t room = from->trusted || bytes < FIRST_PIECE ? bytes : FIRST_PIECE;
     unsigned char *data = malloc(room ? room : 1);
     size_t have = 0;
     while (data) {
@@ -140,22 +141,31 @@ static bool finish(npy_array *array, const npy_header *header, npy_message *say)
     return !header->fortran_order || array->rank < 2 || reorder(array, say);
 }
 
-static bool read_array(source *from, bool alone, npy_array *out, npy_message *say) {
-    npy_header header;
-    memset(out, 0, sizeof *out);
-    if (!read_header(from, &header, say)) return false;
-    npy_array array = header.array;
-    const size_t bytes = array.count * (size_t)array.item_size; /* checked by npy_header_parse() */
+/* Whether the promised elements can be there, and alone, before memory is taken for them. */
+static bool check_size(const npy_source *from, bool alone, size_t bytes, npy_message *say) {
     if (from->sized && bytes > from->left)
         return npy_fail(say,
                         "truncated: the header promises %zu bytes of elements, %zu are present",
                         bytes, from->left);
-    if (alone && bytes < from->left)
+    if (alone && from->sized && bytes < from->left)
         return npy_fail(say, "%zu bytes follow the array that the header describes, expected none",
                         from->left - bytes);
-    array.data = read_data(from, bytes, say);
+    if (!from->trusted && (double)bytes > system_memory())
+        return npy_fail(say, "an array of %zu bytes, more than the memory of this machine", bytes);
+    return true;
+}
+
+bool npy_read_source(npy_source *from, bool alone, npy_array *out, char *msg, size_t msg_size) {
+    npy_message say = {msg, msg_size};
+    npy_header header;
+    memset(out, 0, sizeof *out);
+    if (!read_header(from, &header, &say)) return false;
+    npy_array array = header.array;
+    const size_t bytes = array.count * (size_t)array.item_size; /* checked by npy_header_parse() */
+    if (!check_size(from, alone, bytes, &say)) return false;
+    array.data = read_data(from, bytes, &say);
     if (!array.data) return false;
-    if (!finish(&array, &header, say)) {
+    if (!finish(&array, &header, &say)) {
         npy_free(&array);
         return false;
     }
@@ -164,19 +174,15 @@ static bool read_array(source *from, bool alone, npy_array *out, npy_message *sa
 }
 
 bool npy_parse(const void *bytes, size_t n, npy_array *out, char *msg, size_t msg_size) {
-    source from = {.bytes = bytes, .sized = true, .left = n};
-    return read_array(&from, true, out, &(npy_message){msg, msg_size});
+    memory m = {bytes, n};
+    npy_source from = {.read = read_memory, .from = &m, .sized = true, .trusted = true, .left = n};
+    return npy_read_source(&from, true, out, msg, msg_size);
 }
 
 bool npy_read(FILE *stream, npy_array *out, char *msg, size_t msg_size) {
-    source from = {.stream = stream};
-    struct stat info;
-    const off_t at = ftello(stream);
-    if (at >= 0 && fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode)) {
-        from.sized = true;
-        from.left = info.st_size > at ? (size_t)(info.st_size - at) : 0;
-    }
-    return read_array(&from, from.sized, out, &(npy_message){msg, msg_size});
+    npy_source from = {.read = read_stream, .from = stream};
+    from.sized = from.trusted = system_bytes_left(stream, &from.left);
+    return npy_read_source(&from, from.sized, out, msg, msg_size);
 }
 
 /* ------------------------------------------------------------------------------------- writing */

@@ -30,8 +30,24 @@ bool npy_parse(const void *bytes, size_t n, npy_array *out, char *msg, size_t ms
  * byte after the array, so that several arrays may follow one another. */
 bool npy_read(FILE *stream, npy_array *out, char *msg, size_t msg_size);
 
-/* Reads a file, or standard input for "-"; an exit code, after a message of that command. */
+/* Where the bytes of an array come from. */
+typedef struct npy_source {
+    size_t (*read)(void *from, void *to, size_t n); /* fewer than n: there are no more */
+    void *from;
+    bool sized;   /* `left` bytes are still to come, by what is known or was promised */
+    bool trusted; /* they are there: memory for them may be taken at once */
+    size_t left;
+} npy_source;
+
+/* Reads one array from any source; with `alone`, nothing may follow it. */
+bool npy_read_source(npy_source *source, bool alone, npy_array *out, char *msg, size_t msg_size);
+
+/* Reads a file, or standard input for "-": .npy, .npy.gz, .npz with one array in it, or one array of
+ * it as FILE.npz:NAME. An exit code, after a message of that command. */
 int npy_load(const char *command, const char *path, npy_array *out);
+
+/* Whether a text looks like the name of such a file. */
+bool npy_is_file_name(const char *text);
 
 /* Writes the array as version 1.0; false when the stream does not take it (errno says why). */
 bool npy_write(FILE *stream, const npy_array *array);

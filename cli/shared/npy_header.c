@@ -50,7 +50,7 @@ static bool take_string(cursor *c, char *text, size_t size) {
     if (c->at == c->end) return npy_fail(c->say, "header ends where a string was expected");
     const char quote = *c->at;
     if (quote != '\'' && quote != '"')
-        return npy_fail(c->say, "header lacks a quoted string (structured types and Python objects "
+        return npy_fail(c->say, "header has no quoted string (structured types and Python objects "
                                 "are not supported)");
     size_t n = 0;
     for (c->at++; c->at < c->end && *c->at != quote; c->at++) {
@@ -95,12 +95,12 @@ static bool parse_bool(cursor *c, bool *value) {
 static bool parse_size(cursor *c, int64_t *value) {
     skip_spaces(c);
     if (c->at == c->end || !isdigit((unsigned char)*c->at))
-        return npy_fail(c->say, "shape holds something else than sizes of 0 or more");
+        return npy_fail(c->say, "shape contains something other than sizes of 0 or more");
     *value = 0;
     for (; c->at < c->end && isdigit((unsigned char)*c->at); c->at++)
         if (__builtin_mul_overflow(*value, 10, value) ||
             __builtin_add_overflow(*value, *c->at - '0', value))
-            return npy_fail(c->say, "shape holds a size that does not fit in 64 bits");
+            return npy_fail(c->say, "shape contains a size that does not fit in 64 bits");
     if (c->at < c->end && *c->at == 'L') c->at++; /* files written by Python 2 */
     return true;
 }
@@ -129,7 +129,7 @@ static bool count_elements(npy_array *array, const npy_message *say) {
         if (array->shape[r] > 0 && !attni_mul(product, (size_t)array->shape[r], &product))
             product = SIZE_MAX;
         if (product > PTRDIFF_MAX)
-            return npy_fail(say, "shape asks for more elements than memory can address");
+            return npy_fail(say, "shape has more elements than memory can address");
     }
     array->count = empty ? 0 : product / (size_t)array->item_size;
     return true;
@@ -170,6 +170,6 @@ bool npy_header_parse(const char *text, size_t length, npy_header *header, const
                         : !(seen & SEEN_ORDER) ? "fortran_order"
                                                : "shape");
     skip_spaces(&c);
-    if (c.at != c.end) return npy_fail(say, "header goes on after its closing '}'");
+    if (c.at != c.end) return npy_fail(say, "header continues after its closing '}'");
     return count_elements(&header->array, say);
 }

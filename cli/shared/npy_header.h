@@ -3,6 +3,7 @@
 #ifndef CLI_NPY_HEADER_H
 #define CLI_NPY_HEADER_H
 
+#include "core/base.h"
 #include "shared/npy.h"
 
 /* Where an explanation goes. */
@@ -12,8 +13,7 @@ typedef struct npy_message {
 } npy_message;
 
 /* Writes the explanation and returns false. */
-bool npy_fail(const npy_message *say, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+bool npy_fail(const npy_message *say, const char *format, ...) ATTNI_PRINTF(2, 3);
 
 typedef struct npy_header {
     npy_array array; /* everything but the data; count * item_size fits in size_t and int64_t */

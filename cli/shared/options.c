@@ -9,20 +9,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LONGEST_WORD = 40 };
 
 /* ------------------------------------------------------------------------------------- numbers */
-
-bool cli_parse_int(const char *text, int64_t *value) {
-    char *end;
-    if (!isdigit((unsigned char)*text) && *text != '-') return false; /* strtoll skips spaces */
-    errno = 0;
-    const long long number = strtoll(text, &end, 10);
-    if (errno || end == text || *end) return false;
-    *value = number;
-    return true;
-}
 
 static bool parse_uint(const char *text, uint64_t *value) {
     char *end;
@@ -41,20 +32,6 @@ static bool parse_real(const char *text, double *value) {
     if (end == text || *end || !isfinite(number)) return false;
     *value = number;
     return true;
-}
-
-int64_t cli_parse_ints(const char *text, int64_t *values, int64_t max) {
-    int64_t n = 0;
-    for (;;) {
-        char one[24];
-        const size_t length = strcspn(text, ",");
-        if (n == max || length >= sizeof one) return -1;
-        memcpy(one, text, length);
-        one[length] = 0;
-        if (!cli_parse_int(one, &values[n++])) return -1;
-        if (text[length] == 0) return n;
-        text += length + 1;
-    }
 }
 
 /* The index of word among "a|b|c", or -1. */
@@ -91,21 +68,26 @@ int cli_distance(const char *a, const char *b) {
     return row[1][m];
 }
 
+/* One letter of three may be wrong, and none of two. */
+static bool is_near(const char *word, const char *candidate, int distance) {
+    const size_t a = strlen(word), b = strlen(candidate);
+    return distance <= (int)((a > b ? a : b) / 3);
+}
+
 const char *cli_nearest(const char *word, size_t n, const char *(*next)(const void *arg, size_t i),
                         const void *arg) {
     const char *nearest = NULL;
-    const int length = (int)strnlen(word, LONGEST_WORD + 1);
-    int least = length < 3 ? 1 : length / 3 + 1; /* a third of the letters may be wrong */
+    const size_t length = strlen(word);
+    int least = 0;
     for (size_t i = 0; i < n; i++) {
         const char *candidate = next(arg, i);
         if (!candidate) continue;
         int distance = cli_distance(word, candidate);
         /* the beginning of a name is nearly the name: --temp for --temperature */
-        if (length >= 3 && strncmp(word, candidate, (size_t)length) == 0) distance = 1;
-        if (distance < least || (distance == least && !nearest)) {
-            nearest = candidate;
-            least = distance;
-        }
+        if (length >= 3 && strncmp(word, candidate, length) == 0) distance = 1;
+        if (!is_near(word, candidate, distance) || (nearest && distance >= least)) continue;
+        nearest = candidate;
+        least = distance;
     }
     return nearest;
 }
@@ -150,25 +132,29 @@ static int unknown_option(const cli_spec *spec, const char *argument) {
     return refuse(spec);
 }
 
-/* Says which range an integer option wants. */
-static int bad_int(const cli_spec *spec, const cli_option *option, const char *value) {
-    if (option->min == 0 && option->max == 0)
-        out_error(spec->command, "--%s %s: expected a whole number", option->name, value);
-    else if (option->max == INT64_MAX)
-        out_error(spec->command, "--%s %s: expected a whole number of %lld or more", option->name,
-                  value, (long long)option->min);
-    else
-        out_error(spec->command, "--%s %s: expected a whole number from %lld to %lld", option->name,
-                  value, (long long)option->min, (long long)option->max);
+/* Says what is wrong with a number, if not its range, and which numbers are accepted. */
+static int bad_int(const cli_spec *spec, const cli_option *option, const char *value,
+                   const char *wrong) {
+    char range[80] = "";
+    if (option->max == INT64_MAX)
+        snprintf(range, sizeof range, " of %lld or more", (long long)option->min);
+    else if (option->min || option->max)
+        snprintf(range, sizeof range, " from %lld to %lld", (long long)option->min,
+                 (long long)option->max);
+    out_error(spec->command, "--%s %s: %s%sexpected a whole number%s", option->name, value,
+              wrong ? wrong : "", wrong && *wrong ? "; " : "", range);
     return refuse(spec);
 }
 
-static bool store_int(const cli_option *option, const char *text, int64_t *field) {
-    int64_t value;
-    if (!cli_parse_int(text, &value)) return false;
-    if ((option->min || option->max) && (value < option->min || value > option->max)) return false;
+static int store_int(const cli_spec *spec, const cli_option *option, const char *text,
+                     int64_t *field) {
+    int64_t value = 0;
+    const char *wrong = cli_parse_size(text, &value);
+    const bool limited = option->min || option->max;
+    if (wrong || (limited && (value < option->min || value > option->max)))
+        return bad_int(spec, option, text, wrong);
     *field = value;
-    return true;
+    return CLI_GO;
 }
 
 /* Stores the value of one option; CLI_GO or an exit code. */
@@ -183,12 +169,10 @@ static int store(const cli_spec *spec, const cli_option *option, const char *val
         if (texts->n < CLI_MAX_TEXTS)
             texts->item[texts->n++] = value;
         else
-            expected = "not so many of this option";
+            expected = "fewer repetitions of this option";
         break;
     }
-    case CLI_INT:
-        if (!store_int(option, value, field)) return bad_int(spec, option, value);
-        break;
+    case CLI_INT: return store_int(spec, option, value, field);
     case CLI_UINT:
         if (!parse_uint(value, field)) expected = "a whole number of 0 or more";
         break;
@@ -245,12 +229,30 @@ static int take_option(const cli_spec *spec, int argc, char **argv, int *at, voi
     return store(spec, option, value, into);
 }
 
+/* Where cli_parse() copies the table of the command that calls it, instead of parsing; or NULL. */
+static cli_spec *asked;
+
+bool cli_spec_of(const cli_command *command, cli_spec *spec) {
+    char name[] = "attn", help[] = "--help";
+    char *argv[] = {name, help, NULL};
+    *spec = (cli_spec){0};
+    if (command->run == cmd_help) return false;
+    asked = spec;
+    command->run(2, argv);
+    asked = NULL;
+    return spec->command != NULL;
+}
+
 int cli_parse(const cli_spec *spec, int argc, char **argv, void *settings) {
     const cli_common *common = settings;
+    if (asked) {
+        *asked = *spec;
+        return CLI_OK;
+    }
     for (int at = 1; at < argc; at++) {
         if (argv[at][0] != '-' || argv[at][1] == 0) {
             out_error(spec->command,
-                      "%s: unexpected argument; files and values belong to an option", argv[at]);
+                      "%s: unexpected argument; files and values are given with options", argv[at]);
             return refuse(spec);
         }
         const int code = take_option(spec, argc, argv, &at, settings);

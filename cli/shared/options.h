@@ -6,13 +6,14 @@
 #define CLI_OPTIONS_H
 
 #include "shared/cli.h"
+#include "shared/whole_number.h"
 
 typedef enum cli_kind {
     CLI_SECTION, /* a heading of the help text */
     CLI_FLAG,    /* bool */
     CLI_TEXT,    /* const char * */
     CLI_TEXTS,   /* cli_texts: the option may be repeated */
-    CLI_INT,     /* int64_t, min..max */
+    CLI_INT,     /* int64_t, min..max; 16k and 1e6 are understood */
     CLI_UINT,    /* uint64_t */
     CLI_REAL,    /* double, finite */
     CLI_CHOICE   /* int: index into the |-separated words of `value` */
@@ -53,12 +54,12 @@ typedef struct cli_common {
          .name = "color",                                                                          \
          .at = offsetof(cli_common, color),                                                        \
          .value = CLI_COLOR_CHOICES,                                                               \
-         .help = "colour; auto: on a terminal, unless NO_COLOR is set"},                           \
+         .help = "when to use colour; auto: on a terminal, unless NO_COLOR is set"},               \
         {.kind = CLI_FLAG,                                                                         \
          .name = "help",                                                                           \
          .letter = 'h',                                                                            \
          .at = offsetof(cli_common, help),                                                         \
-         .help = "this text"}
+         .help = "print this help"}
 
 /* The option --threads of settings that have a field `int64_t threads`. */
 #define CLI_THREADS_OPTION(settings, text)                                                         \
@@ -91,21 +92,19 @@ enum { CLI_GO = -1 };
  * message was. Texts point into argv. */
 int cli_parse(const cli_spec *spec, int argc, char **argv, void *settings);
 
+/* Copies what a command hands to cli_parse(), which every command calls before anything else; false
+ * for `help`, which has no options. */
+bool cli_spec_of(const cli_command *command, cli_spec *spec);
+
 /* Prints the help text of a command on standard output. */
 void cli_print_help(const cli_spec *spec);
-
-/* A whole number, nothing else; false if text is not one or does not fit. */
-bool cli_parse_int(const char *text, int64_t *value);
-
-/* "5,3,-1" into at most max numbers; the number of them, or -1. */
-int64_t cli_parse_ints(const char *text, int64_t *values, int64_t max);
 
 /* How many letters to insert, delete, replace or swap with the next to get from a to b. Words of
  * more than 40 letters count as far away. */
 int cli_distance(const char *a, const char *b);
 
-/* Of the n words that next(arg, i) gives, the one that is near enough to be what was meant; or
- * NULL. */
+/* Of the n words that next(arg, i) gives, the nearest one, if at most a third of its letters is
+ * wrong; or NULL. */
 const char *cli_nearest(const char *word, size_t n, const char *(*next)(const void *arg, size_t i),
                         const void *arg);
 

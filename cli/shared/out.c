@@ -4,15 +4,15 @@
 #include "shared/out.h"
 
 #include "core/base.h"
+#include "lab/support/system.h"
 #include "shared/options.h"
+#include "shared/terminal.h"
+#include "shared/text.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
 
 static int color_choice; /* as in out_set_color() */
 
@@ -22,7 +22,7 @@ static bool has_color(FILE *stream) {
     if (color_choice) return color_choice == 1;
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     if (no_color && *no_color) return false;
-    return isatty(fileno(stream)) && !(term && strcmp(term, "dumb") == 0);
+    return terminal_is(stream) && !(term && strcmp(term, "dumb") == 0);
 }
 
 const char *out_begin(FILE *stream, out_look look) {
@@ -31,14 +31,14 @@ const char *out_begin(FILE *stream, out_look look) {
     return has_color(stream) ? codes[look] : "";
 }
 
-int out_columns(int least, int most) {
-    struct winsize size;
+int out_columns_or(int otherwise, int least, int most) {
     const char *told = getenv("COLUMNS");
     int64_t columns;
-    if (!told || !cli_parse_int(told, &columns) || columns <= 0)
-        columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-    return (int)attni_clamp(columns > 0 ? columns : 80, least, most);
+    if (!told || !cli_parse_int(told, &columns) || columns <= 0) columns = terminal_columns(stdout);
+    return (int)attni_clamp(columns > 0 ? columns : otherwise, least, most);
 }
+
+int out_columns(int least, int most) { return out_columns_or(80, least, most); }
 
 /* ------------------------------------------------------------------------------------ messages */
 
@@ -50,6 +50,7 @@ static void say(const char *command, out_look look, const char *word, const char
     if (word) fprintf(stderr, "%s:%s ", word, out_begin(stderr, OUT_PLAIN));
     vfprintf(stderr, format, list);
     fprintf(stderr, "%s\n", word ? "" : out_begin(stderr, OUT_PLAIN));
+    fflush(stderr);
 }
 
 void out_error(const char *command, const char *format, ...) {
@@ -72,6 +73,7 @@ void out_hint(const char *format, ...) {
     fprintf(stderr, "  ");
     vfprintf(stderr, format, list);
     fprintf(stderr, "\n");
+    fflush(stderr);
     va_end(list);
 }
 
@@ -160,11 +162,7 @@ int out_json(json_t *root) {
 
 /* ------------------------------------------------------------------------------------ progress */
 
-double out_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+double out_clock(void) { return system_clock(); }
 
 void out_progress_begin(out_progress *progress, const char *label, double total_flops, int choice) {
     const double now = out_clock();
@@ -172,37 +170,50 @@ void out_progress_begin(out_progress *progress, const char *label, double total_
                                .total = total_flops,
                                .begin = now,
                                .shown = now,
-                               .on = choice == 1 || (choice == 0 && isatty(fileno(stderr))),
+                               .on = choice == 1 || (choice == 0 && terminal_is(stderr)),
                                .forced = choice == 1};
 }
 
-/* What stands between the share that is done and the time left. */
-static void put_rate_or_stage(const out_progress *progress, double flops_per_second) {
+void out_status(const char *text) {
+    const int terminal = terminal_columns(stderr), columns = terminal > 0 ? terminal : 80;
+    fputc('\r', stderr);
+    text_put_short(stderr, text, columns - 1); /* in the last column some terminals begin a line */
+    fprintf(stderr, "\033[K");
+    fflush(stderr);
+}
+
+void out_status_end(void) { fprintf(stderr, "\r\033[K"); }
+
+/* What is most important comes first: the end of the line may be cut. */
+static void describe_progress(const out_progress *progress, double done, double elapsed,
+                              char text[OUT_STATUS]) {
     char rate[OUT_NUMBER];
-    if (progress->stage) {
-        fprintf(stderr, "%s", progress->stage);
-    } else {
-        fprintf(stderr, "%sFLOP/s", out_human(flops_per_second, rate));
-    }
+    const double left = elapsed * (progress->total - done) / done;
+    const int seconds = left < 360000 ? (int)(left + 0.5) : 360000;
+    const int n =
+        snprintf(text, OUT_STATUS, "%s %3.0f %%   %d:%02d:%02d left   ", progress->label,
+                 100 * done / progress->total, seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if (progress->stage)
+        snprintf(text + n, OUT_STATUS - (size_t)n, "%s", progress->stage);
+    else
+        snprintf(text + n, OUT_STATUS - (size_t)n, "%sFLOP/s", out_human(done / elapsed, rate));
 }
 
 void out_progress_step(out_progress *progress, double done_flops) {
     const double now = out_clock(), elapsed = now - progress->begin;
+    char text[OUT_STATUS];
     if (!progress->on || done_flops <= 0 || elapsed <= 0) return;
     const bool due = elapsed >= 1 && now - progress->shown >= 0.1;
     if (!due && !progress->forced) return;
-    const double left = elapsed * (progress->total - done_flops) / done_flops;
-    const int seconds = left < 360000 ? (int)(left + 0.5) : 360000;
-    fprintf(stderr, "%s%s %3.0f %%   ", progress->forced ? "" : "\r", progress->label,
-            100 * done_flops / progress->total);
-    put_rate_or_stage(progress, done_flops / elapsed);
-    fprintf(stderr, "   %d:%02d:%02d left%s", seconds / 3600, seconds / 60 % 60, seconds % 60,
-            progress->forced ? "\n" : "\033[K");
-    fflush(stderr);
+    describe_progress(progress, done_flops, elapsed, text);
+    if (progress->forced)
+        fprintf(stderr, "%s\n", text);
+    else
+        out_status(text);
     progress->shown = now;
     progress->drawn = true;
 }
 
 void out_progress_end(out_progress *progress) {
-    if (progress->drawn && !progress->forced) fprintf(stderr, "\r\033[K");
+    if (progress->drawn && !progress->forced) out_status_end();
 }

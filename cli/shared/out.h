@@ -4,6 +4,8 @@
 #ifndef CLI_OUT_H
 #define CLI_OUT_H
 
+#include "core/base.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,18 +19,20 @@ void out_set_color(int choice);
 /* The escape sequence that begins a look on this stream; "" without colour. OUT_PLAIN ends one. */
 const char *out_begin(FILE *stream, out_look look);
 
-/* Columns of standard output: COLUMNS if it is set, else what the terminal says, else 80; at least
+/* Columns to use on standard output: COLUMNS if it is set, else what the terminal says, else 80; at least
  * `least` and at most `most`. */
 int out_columns(int least, int most);
+/* The same, with another width than 80 where standard output is no terminal. */
+int out_columns_or(int otherwise, int least, int most);
 /* Whether a byte of UTF-8 begins a character, and so a column, or continues one. */
 static inline bool out_begins_character(char byte) { return ((unsigned char)byte & 0xC0) != 0x80; }
 
 /* "attn run: message" on standard error. */
-void out_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void out_error(const char *command, const char *format, ...) ATTNI_PRINTF(2, 3);
 /* "attn run: note: message": something the user may not expect. */
-void out_note(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void out_note(const char *command, const char *format, ...) ATTNI_PRINTF(2, 3);
 /* An indented line under an error. */
-void out_hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void out_hint(const char *format, ...) ATTNI_PRINTF(1, 2);
 
 enum { OUT_NUMBER = 40 };
 /* 17184063488 -> "17.2 G"; the unit follows by the caller ("FLOP"). */
@@ -49,6 +53,12 @@ json_t *out_json_count(double value);
 
 /* Seconds of a clock that only goes forward. */
 double out_clock(void);
+
+/* Draws a line on the terminal of standard error, over the one drawn before, cut to its width;
+ * out_status_end() removes it. */
+enum { OUT_STATUS = 256 };
+void out_status(const char *text);
+void out_status_end(void);
 
 /* A line on standard error that says how far the work is, its rate and the time left. Shown after
  * one second, when standard error is a terminal (or always, if forced). */

@@ -7,7 +7,7 @@
 int cli_settle_scale(const char *command, bool no_scale, int *scale) {
     const bool given = *scale != LAB_SCALINGS;
     if (no_scale && given) {
-        out_error(command, "--no-scale, --scale: choose one");
+        out_error(command, "--no-scale and --scale: choose one");
         return CLI_USAGE;
     }
     if (!given) *scale = no_scale ? LAB_SCALE_NONE : LAB_SCALE_SQRT;

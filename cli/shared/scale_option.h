@@ -16,11 +16,11 @@
      .name = "scale",                                                                              \
      .at = offsetof(settings, scale),                                                              \
      .value = CLI_SCALE_WORDS,                                                                     \
-     .help = "scores divided by nothing, sqrt(d_k) or d_k; default sqrt"},                         \
+     .help = "divide scores by nothing, sqrt(d_k) or d_k (default sqrt)"},                         \
         {.kind = CLI_FLAG,                                                                         \
          .name = "no-scale",                                                                       \
          .at = offsetof(settings, no_scale),                                                       \
-         .help = "the same as --scale none"}
+         .help = "same as --scale none"}
 
 /* Makes *scale a lab_scaling; CLI_USAGE after a message if both options were given. */
 int cli_settle_scale(const char *command, bool no_scale, int *scale);

@@ -3,8 +3,9 @@
  * Tests: tests/cli/test_trace.py */
 #include "trace/trace.h"
 
+#include "shared/terminal.h"
+
 #include <stdlib.h>
-#include <unistd.h>
 
 #define AT(field) .at = offsetof(trace_options, field)
 #define MATRIX(name_, which, help_)                                                                \
@@ -17,8 +18,8 @@ static const cli_option options[] = {
      AT(example),
      .value = "NAME",
      .help = "a worked example: 001, 002, 002-plain, 002-scaling, 003, 003-scaling, 004, "
-             "004-stated; default 004"},
-    MATRIX("x", TRACE_X, "rows of tokens (n, d_model), .npy"),
+             "004-heads, 004-stated (default 004)"},
+    MATRIX("x", TRACE_X, "token embeddings X (n, d_model): .npy, .npy.gz or FILE.npz:NAME"),
     MATRIX("wq", TRACE_WQ, "W_Q (d_model, heads * d_k); without --wq --wk --wv: Q = K = V = X"),
     MATRIX("wk", TRACE_WK, "W_K (d_model, heads * d_k)"),
     MATRIX("wv", TRACE_WV, "W_V (d_model, heads * d_v)"),
@@ -32,67 +33,74 @@ static const cli_option options[] = {
      .value = "H",
      .min = 1,
      .max = LAB_MOST_WIDTH,
-     .help = "heads that share the columns; default 2 for a sentence, else 1"},
+     .help = "number of heads, which split the columns (default 2 for a sentence, else 1)"},
     {.kind = CLI_INT,
      .name = "d-model",
      AT(d_model),
      .value = "N",
      .min = 1,
      .max = LAB_MOST_WIDTH,
-     .help = "size of the random embeddings of a sentence; default 8"},
+     .help = "size of the random embeddings of a sentence (default 8)"},
     {.kind = CLI_INT,
      .name = "d-k",
      AT(d_k),
      .value = "N",
      .min = 1,
      .max = LAB_MOST_WIDTH,
-     .help = "head size for a sentence; default d-model / heads"},
+     .help = "head size for a sentence (default d-model / heads)"},
     {.kind = CLI_INT,
      .name = "seed",
      AT(seed),
      .value = "N",
      .min = 0,
      .max = 4294967295,
-     .help = "of the random numbers of a sentence; default 42"},
+     .help = "random seed for a sentence (default 42)"},
     {.kind = CLI_SECTION, .name = "What to change"},
-    {.kind = CLI_FLAG, .name = "causal", AT(causal), .help = "no query sees a later key"},
+    {.kind = CLI_FLAG, .name = "causal", AT(causal), .help = "hide later keys from every query"},
     {.kind = CLI_REAL,
      .name = "temperature",
      AT(temperature),
      .value = "X",
-     .help = "divides the scores inside the softmax; default 1"},
+     .help = "divide the scores by X inside the softmax (default 1)"},
     CLI_SCALE_OPTIONS(trace_options),
     {.kind = CLI_TEXT,
      .name = "set",
      AT(set),
      .value = "CHANGES",
-     .help = "numbers of given matrices, row and column from 1: 'w_q:1,2=0.5;x:3,1=-1'"},
+     .help = "change numbers of the input matrices, row and column from 1: "
+             "'w_q:1,2=0.5;x:3,1=-1'"},
     {.kind = CLI_SECTION, .name = "What to show"},
+    {.kind = CLI_TEXT,
+     .name = "mistake",
+     AT(mistake),
+     .value = "axis|inplace",
+     .help = "show a common mistake beside the right result: softmax over the queries, or -inf "
+             "written into the scores in place"},
     {.kind = CLI_TEXT,
      .name = "pick",
      AT(pick),
      .value = "I,J",
-     .help = "one cell, factor by factor: query I and key J, from 1 or by word"},
+     .help = "show one cell factor by factor: query I and key J, from 1 or by word"},
     {.kind = CLI_INT,
      .name = "head",
      AT(head),
      .value = "N",
      .min = 1,
      .max = LAB_MOST_WIDTH,
-     .help = "one head, from 1; default: all (--pick: the first)"},
+     .help = "show one head, from 1 (default: all; with --pick the first)"},
     {.kind = CLI_TEXT,
      .name = "step",
      AT(step),
      .value = "N",
-     .help = "one step: its number, or a name such as weights"},
+     .help = "show one step, by its number or a name such as weights"},
     {.kind = CLI_FLAG,
      .name = "markdown",
      AT(markdown),
-     .help = "a page of Markdown instead of a terminal's text"},
+     .help = "print Markdown instead of plain text"},
     {.kind = CLI_FLAG,
      .name = "interactive",
      AT(interactive),
-     .help = "one step at a time: Enter next, b back, a number jumps, q quits"},
+     .help = "show one step at a time: Enter next, b back, a number jumps, q quits"},
     CLI_COMMON_OPTIONS,
 };
 
@@ -103,14 +111,15 @@ static const cli_spec spec = {
              "trace --x FILE [--wq FILE --wk FILE --wv FILE] [--wo FILE] [options]\n"
              "trace --q FILE --k FILE --v FILE [--wo FILE] [options]",
     .about = "Computes attention step by step, in double precision, and shows every number:\n"
-             "X, Q, K, V, scores, weights, outputs. The examples are those of documents 001\n"
-             "to 004; where a document states another number, both are shown. A sentence of\n"
-             "your own gets random numbers: it shows the arithmetic, not meaning.",
+             "X, Q, K, V, scores, weights, outputs. The examples come from documents 001 to\n"
+             "004; where a document states a different number, both are shown. The vectors of\n"
+             "your own sentence are random: they show the arithmetic, not meaning.",
     .notes = {{"Examples", "  attn trace\n"
                            "  attn trace --example 004 --pick apple,phones\n"
                            "  attn trace \"the cat saw the dog\" --causal --heads 2\n"
                            "  attn trace --example 003 --step weights --markdown\n"
                            "  attn trace --example 001 --set 'q:1,1=2;q:1,2=0'\n"
+                           "  attn trace --example 001 --mistake axis\n"
                            "  attn trace --interactive\n"}},
     .options = options,
     .n_options = sizeof options / sizeof *options,
@@ -144,7 +153,9 @@ static bool take_sentence(int *argc, char **argv, char **sentence) {
             continue;
         }
         if (any) *end++ = ' ';
-        end = stpcpy(end, argv[at]);
+        const size_t n = strlen(argv[at]);
+        memcpy(end, argv[at], n);
+        end += n;
         any = true;
     }
     *argc = kept;
@@ -183,21 +194,24 @@ static int show(const trace_job *job, int only) {
 static int check_interactive(const trace_options *o) {
     if (!o->interactive) return CLI_OK;
     if (o->markdown || o->common.json || o->pick || o->step) {
-        out_error(spec.command, "--interactive: not together with --markdown, --json, --pick or "
-                                "--step");
+        out_error(spec.command,
+                  "--interactive: cannot be combined with --markdown, --json, --pick or "
+                  "--step");
         return CLI_USAGE;
     }
-    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) return CLI_OK;
+    if (terminal_is(stdin) && terminal_is(stdout)) return CLI_OK;
     out_error(spec.command, "--interactive: needs a terminal; leave it out to print all steps");
     return CLI_USAGE;
 }
 
 static int trace(trace_options *o, const char *sentence) {
     trace_job job = {.o = o, .sentence = sentence};
+    lab_mistake mistake = LAB_MISTAKES;
     int only, code = cli_settle_scale(spec.command, o->no_scale, &o->scale);
     if (code == CLI_OK) code = check_interactive(o);
+    if (code == CLI_OK && o->mistake) code = trace_check_mistake(o, &mistake);
     if (code == CLI_OK && o->markdown && o->common.json) {
-        out_error(spec.command, "--markdown and --json: give one or the other");
+        out_error(spec.command, "--markdown and --json: choose one");
         code = CLI_USAGE;
     }
     if (code == CLI_OK) code = trace_load(&job);
@@ -206,7 +220,7 @@ static int trace(trace_options *o, const char *sentence) {
         code = check_view(&job, &only);
     }
     if (code == CLI_OK && o->pick) code = trace_take_pick(&job);
-    if (code == CLI_OK) code = show(&job, only);
+    if (code == CLI_OK) code = o->mistake ? trace_mistake(&job, mistake) : show(&job, only);
     trace_free(&job);
     return code;
 }

@@ -6,10 +6,12 @@
 #define CLI_TRACE_H
 
 #include "lab/steps/examples.h"
+#include "lab/steps/mistakes.h"
 #include "lab/steps/sentence.h"
 #include "shared/npy.h"
 #include "shared/out.h"
 #include "shared/scale_option.h"
+#include "shared/text.h"
 
 #include <string.h>
 
@@ -25,7 +27,7 @@ typedef struct trace_options {
     bool causal, no_scale;
     int scale; /* lab_scaling */
     double temperature;
-    const char *set, *pick, *step;
+    const char *set, *pick, *step, *mistake;
     int64_t head; /* from 1; 0: all */
     bool markdown, interactive;
 } trace_options;
@@ -137,16 +139,10 @@ int trace_take_pick(trace_job *job);
 
 /* Columns to use, as out_columns(). */
 int trace_width(void);
-/* How many columns text takes: letters, not bytes; colours take none. */
-int trace_columns(const char *text);
-/* How many bytes its first letters take, at most that many. */
-int trace_clip(const char *text, int letters);
 
 /* trace_grid.c: the matrices of a page as tables, side by side where they fit. */
 void trace_print_parts(const trace_job *job, const trace_page *page);
 extern const char *const trace_titles[LAB_N_PARTS];
-/* At most `columns` letters of text, and spaces up to that: left-aligned, or right-aligned. */
-void trace_put(FILE *to, const char *text, int columns, bool right);
 
 /* The ways to show it; exit codes. only: one page, or -1 for all. */
 int trace_text(const trace_job *job, int only);
@@ -155,6 +151,11 @@ int trace_json(const trace_job *job, int only);
 int trace_browse(const trace_job *job);
 int trace_pick_text(const trace_job *job);
 int trace_pick_markdown(const trace_job *job);
+/* trace_mistake.c: which mistake --mistake names, an exit code after a message; and shows it. */
+int trace_check_mistake(const trace_options *o, lab_mistake *mistake);
+int trace_mistake(const trace_job *job, lab_mistake mistake);
+/* Prints text in lines of at most trace_width() columns, each indented. */
+void trace_print_wrapped(const char *text, int indent);
 /* One page, and the lines above and below all pages. */
 void trace_print_page(const trace_job *job, int page);
 void trace_print_title(const trace_job *job);

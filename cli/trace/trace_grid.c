@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_grid.c - matrices as coloured tables that fit the terminal, side by side where there is
  * room. Tests: tests/cli/test_trace.py */
+#include "lab/support/system.h"
 #include "shared/heatmap.h"
 #include "trace/trace.h"
 
@@ -10,12 +11,6 @@
 enum { MOST_ROWS = 14, WIDE_NAME = 8, GAP = 4, MOST_BLOCKS = 3 * TRACE_HEADS };
 
 static const char *look(out_look which) { return out_begin(stdout, which); }
-
-void trace_put(FILE *to, const char *text, int columns, bool right) {
-    const int missing = columns - trace_columns(text), spaces = missing > 0 ? missing : 0;
-    fprintf(to, "%*s%.*s%*s", right ? spaces : 0, "", trace_clip(text, columns), text,
-            right ? 0 : spaces, "");
-}
 
 /* --------------------------------------------------------------------------------------- tables */
 
@@ -33,7 +28,7 @@ static int widest_name(const char *const *names, const trace_range *range) {
     char text[OUT_NUMBER];
     int widest = 0;
     for (int64_t i = 0; i < range->n; i = trace_next(range, i)) {
-        const int columns = trace_columns(trace_name(names, i, text));
+        const int columns = text_width(trace_name(names, i, text));
         widest = columns > widest ? columns : widest;
     }
     return widest > TRACE_LABEL ? TRACE_LABEL : widest;
@@ -105,9 +100,9 @@ static void put_head(FILE *to, const grid *g, const char *title) {
     char text[OUT_NUMBER];
     const char *const *names = trace_column_names(g->job, g->part);
     fprintf(to, "%s%s%s\n%s", look(OUT_BOLD), title, look(OUT_PLAIN), look(OUT_DIM));
-    trace_put(to, "", g->label + 1, false);
+    fprintf(to, "%*s", g->label + 1, "");
     for (int64_t j = 0; j < g->columns.n; j = trace_next(&g->columns, j)) {
-        trace_put(to, trace_name(names, j, text), g->cell - 1, true);
+        text_put(to, trace_name(names, j, text), g->cell - 1, true);
         fputs(trace_is_cut(&g->columns, j) ? " ... " : " ", to);
     }
     if (g->sums) fprintf(to, "%*s", g->cell - 1, "sum");
@@ -119,7 +114,7 @@ static void put_row(FILE *to, const grid *g, int64_t i) {
     const lab_step *step = &g->job->steps.step[g->part];
     double sum = 0;
     fputs(look(OUT_DIM), to);
-    trace_put(to, trace_name(trace_row_names(g->job, g->part), i, text), g->label, false);
+    text_put(to, trace_name(trace_row_names(g->job, g->part), i, text), g->label, false);
     fprintf(to, "%s ", look(OUT_PLAIN));
     for (int64_t j = 0; j < step->columns; j = trace_next(&g->columns, j)) {
         put_cell(to, g, i, j);
@@ -150,10 +145,10 @@ const char *const trace_titles[LAB_N_PARTS] = {
 
 /* One matrix as lines of text; NULL when out of memory. Gives. */
 static char *grid_text(const trace_job *job, lab_part part, int64_t head, int width) {
-    char *text = NULL, title[OUT_NUMBER];
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    if (!to) return NULL;
+    char title[OUT_NUMBER];
+    system_text text;
+    if (!system_text_begin(&text)) return NULL;
+    FILE *to = text.stream;
     const grid g = make_grid(job, part, head, width);
     if (job->steps.step[part].heads > 1)
         snprintf(title, sizeof title, "%s, head %lld", trace_titles[part], (long long)head + 1);
@@ -164,8 +159,7 @@ static char *grid_text(const trace_job *job, lab_part part, int64_t head, int wi
         put_row(to, &g, i);
         if (trace_is_cut(&g.rows, i)) fputs("...\n", to);
     }
-    fclose(to);
-    return text;
+    return system_text_end(&text);
 }
 
 /* ------------------------------------------------------------------------- tables, side by side */
@@ -182,7 +176,7 @@ static int widest_line(const char *text) {
         char line[4096];
         const size_t length = strcspn(text, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, text);
-        const int columns = trace_columns(line);
+        const int columns = text_width(line);
         widest = columns > widest ? columns : widest;
         text += length + (text[length] == '\n');
     }
@@ -205,7 +199,7 @@ static bool print_line(blocks *b, char **next, int first, int end) {
             line[length] = 0;
             trim(line);
             printf("%*s%s", 2 + behind, "", line);
-            behind = -trace_columns(line);
+            behind = -text_width(line);
             any = true;
         }
         behind += b->width[i] + GAP - 2;

@@ -177,7 +177,7 @@ static int no_such_example(const char *name) {
         out_error("trace", "--example %s: unknown. Did you mean %s?", name, meant);
     else
         out_error("trace", "--example %s: unknown", name);
-    fprintf(stderr, "  there are:");
+    fprintf(stderr, "  examples:");
     for (size_t i = 0; i < lab_n_examples; i++) fprintf(stderr, " %s", lab_examples[i].name);
     fprintf(stderr, "\n");
     return CLI_USAGE;
@@ -190,8 +190,8 @@ static int load_example(trace_job *job) {
     if (!job->example) return no_such_example(name);
     job->problem = job->example->problem;
     if (o->heads) job->problem.H = o->heads;
-    job->as_documented = job->problem.H == 1 && o->temperature == 1 && o->scale != LAB_SCALE_D_K &&
-                         (!o->causal || job->problem.causal);
+    job->as_documented = job->problem.H == job->example->problem.H && o->temperature == 1 &&
+                         o->scale != LAB_SCALE_D_K && (!o->causal || job->problem.causal);
     snprintf(job->title, sizeof job->title, "%s", job->example->title);
     snprintf(job->about, sizeof job->about, "%s", job->example->about);
     return CLI_OK;
@@ -210,11 +210,11 @@ static int check_options(const trace_job *job) {
     const trace_options *o = job->o;
     const bool files = has_files(o);
     if (o->example && (job->sentence || files))
-        return usage_error("--example", "it brings its own tokens and matrices; give nothing else");
+        return usage_error("--example", "has its own tokens and matrices; give nothing else");
     if (files || !job->sentence) {
-        if (o->d_model) return usage_error("--d-model", "only for a sentence of your own");
-        if (o->d_k) return usage_error("--d-k", "only for a sentence of your own");
-        if (o->seed >= 0) return usage_error("--seed", "only for a sentence of your own");
+        if (o->d_model) return usage_error("--d-model", "applies only to a sentence");
+        if (o->d_k) return usage_error("--d-k", "applies only to a sentence");
+        if (o->seed >= 0) return usage_error("--seed", "applies only to a sentence");
     }
     if (o->temperature <= 0) return usage_error("--temperature", "expected more than 0");
     return CLI_OK;

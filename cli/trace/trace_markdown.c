@@ -129,7 +129,8 @@ int trace_markdown(const trace_job *job, int only) {
     put_escaped(sizes);
     printf(". A dash marks a masked cell.\n");
     if (trace_hidden_heads(job))
-        printf("\nOf %lld heads the first %d are shown.\n", (long long)job->steps.H, TRACE_HEADS);
+        printf("\nOnly the first %d of %lld heads are shown.\n", TRACE_HEADS,
+               (long long)job->steps.H);
     for (int page = 0; page < job->n_pages; page++)
         if (only < 0 || page == only) print_page(job, page);
     if (only < 0 && job->as_documented && job->example->lesson) {

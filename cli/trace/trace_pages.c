@@ -3,10 +3,8 @@
  * the documents say, judged. Tests: tests/cli/test_trace.py */
 #include "trace/trace.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* ---------------------------------------------------------------------------------------- pages */
 
@@ -207,22 +205,3 @@ const char *trace_truth(const trace_verdict *verdict, int j, char text[OUT_NUMBE
 /* ------------------------------------------------------------------------------------- terminal */
 
 int trace_width(void) { return out_columns(40, 240); }
-
-int trace_clip(const char *text, int letters) {
-    int bytes = 0;
-    for (; text[bytes]; bytes++)
-        if (out_begins_character(text[bytes]) && letters-- == 0) break;
-    return bytes;
-}
-
-int trace_columns(const char *text) {
-    int columns = 0;
-    for (; *text; text++) {
-        if (*text == '\033') { /* up to the letter that ends a colour */
-            while (text[1] && !isalpha((unsigned char)*text)) text++;
-            continue;
-        }
-        columns += out_begins_character(*text);
-    }
-    return columns;
-}

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { MOST_LINES = 16, MOST_LETTERS = 20, NUMBER = 10 };
+enum { MOST_LINES = 16, MOST_COLUMNS = 20, NUMBER = 9, NARROW_NUMBER = 7 };
 
 static const char *look(out_look which) { return out_begin(stdout, which); }
 
@@ -76,10 +76,11 @@ static double power_at(const trace_job *job, int64_t j) {
 static void title_of(const trace_job *job, char text[TRACE_TEXT]) {
     char head[OUT_NUMBER] = "";
     if (job->steps.H > 1) snprintf(head, sizeof head, ", head %lld", (long long)job->pick.head + 1);
-    const char *query = job->query[job->pick.i], *key = job->key[job->pick.j];
-    snprintf(text, TRACE_TEXT, "query %lld \"%.*s\" and key %lld \"%.*s\"%s",
-             (long long)job->pick.i + 1, trace_clip(query, MOST_LETTERS), query,
-             (long long)job->pick.j + 1, trace_clip(key, MOST_LETTERS), key, head);
+    char query[TEXT_ROOM], key[TEXT_ROOM];
+    snprintf(text, TRACE_TEXT, "query %lld \"%s\" and key %lld \"%s\"%s",
+             (long long)job->pick.i + 1, text_short(job->query[job->pick.i], MOST_COLUMNS, query),
+             (long long)job->pick.j + 1, text_short(job->key[job->pick.j], MOST_COLUMNS, key),
+             head);
 }
 
 /* ----------------------------------------------------------------------------------------- text */
@@ -99,16 +100,19 @@ static void print_bar(double x, double largest, int width, bool at_end) {
 
 /* The columns q, k and their product. */
 typedef struct factor_table {
+    int number;        /* columns of a number */
     int bar;           /* columns of a bar */
     int decimals[3];   /* of q, k, q k */
     double largest[3]; /* absolute values; q and k share theirs */
 } factor_table;
 
 static factor_table make_factor_table(const trace_job *job) {
-    const int room = (trace_width() - 8 - 3 * NUMBER - 8) / 3;
+    const int number = trace_width() < 60 ? NARROW_NUMBER : NUMBER;
+    const int room = (trace_width() - 8 - 3 * (number + 1) - 8) / 3;
     const int q = trace_form_of(job, LAB_Q).decimals, k = trace_form_of(job, LAB_K).decimals;
-    factor_table t = {.bar = room > 24  ? 24
-                             : room < 2 ? 2
+    factor_table t = {.number = number,
+                      .bar = room > 24  ? 24
+                             : room < 0 ? 0
                                         : room,
                       .decimals = {q, k, q + k > 4 ? 4 : q + k}};
     for (int64_t c = 0; c < job->steps.d_k; c++) {
@@ -124,7 +128,7 @@ static void print_factor_row(const factor_table *t, factors f, int64_t c) {
     const double x[3] = {f.q, f.k, f.q * f.k};
     printf("  %s%-5lld%s ", look(OUT_DIM), (long long)c + 1, look(OUT_PLAIN));
     for (int i = 0; i < 3; i++) {
-        printf("%*.*f", NUMBER - 1, t->decimals[i], x[i]);
+        printf("%*.*f", t->number, t->decimals[i], x[i]);
         print_bar(x[i], t->largest[i], t->bar, i == 2);
         printf("%s", sign[i]);
     }
@@ -134,8 +138,8 @@ static void print_factor_row(const factor_table *t, factors f, int64_t c) {
 static void print_factors(const trace_job *job) {
     const int64_t d_k = job->steps.d_k;
     const factor_table t = make_factor_table(job);
-    const int skip = t.bar + 4 + NUMBER;
-    printf("  %s%-5s %*s%*s%*s%s\n", look(OUT_DIM), "dim", NUMBER - 1, "q", skip, "k", skip, "q k",
+    const int skip = t.bar + 5 + t.number;
+    printf("  %s%-5s %*s%*s%*s%s\n", look(OUT_DIM), "dim", t.number, "q", skip, "k", skip, "q k",
            look(OUT_PLAIN));
     for (int64_t c = 0; c < d_k; c++) {
         if (is_shown(c, d_k, 0))
@@ -146,39 +150,58 @@ static void print_factors(const trace_job *job) {
 }
 
 static void print_line(const char *what, double x, const char *remark) {
-    printf("  %-8s %s%14.6f%s   %s%s%s\n", what, look(OUT_BOLD), x, look(OUT_PLAIN), look(OUT_DIM),
-           remark, look(OUT_PLAIN));
+    printf("  %-8s %s%14.6f%s   %s", what, look(OUT_BOLD), x, look(OUT_PLAIN), look(OUT_DIM));
+    text_wrap(stdout, remark, (text_box){28, 28, trace_width()});
+    printf("%s", look(OUT_PLAIN));
 }
 
+/* Columns of the table of shares. A narrow terminal shows no powers. */
+enum { SCORE = 10, POWER = 14, WEIGHT = 12, SHARES = 2 + TRACE_LABEL + SCORE + POWER + WEIGHT };
+
+static int power_columns(void) { return trace_width() >= SHARES ? POWER : 0; }
+
 /* Fixed decimals, but no 0.0000 for what is only small. */
-static void print_power(double x) { printf(x > 0 && x < 1e-4 ? "%14.1e" : "%14.4f", x); }
+static void print_power(double x) {
+    if (power_columns()) printf(x > 0 && x < 1e-4 ? "%*.1e" : "%*.4f", POWER, x);
+}
 
 static void print_share(const trace_job *job, int64_t j) {
     const bool picked = j == job->pick.j;
     const trace_pick *at = &job->pick;
+    const int room = trace_width() - SHARES - 1;
     printf("%s ", picked ? ">" : " ");
-    trace_put(stdout, job->key[j], TRACE_LABEL, false);
+    text_put(stdout, job->key[j], TRACE_LABEL, false);
     if (trace_is_masked(job, LAB_WEIGHTS, at->head, at->i, j)) {
-        printf("%10s%14s%12s\n", "-", "-", "-");
+        printf("%*s", SCORE, "-");
+        if (power_columns()) printf("%*s", POWER, "-");
+        printf("%*s\n", WEIGHT, "-");
         return;
     }
     const double weight = lab_step_at(&job->steps.step[LAB_WEIGHTS], at->head, at->i, j);
-    printf("%10.4f", lab_step_at(&job->steps.step[LAB_MASKED], at->head, at->i, j));
+    printf("%*.4f", SCORE, lab_step_at(&job->steps.step[LAB_MASKED], at->head, at->i, j));
     print_power(power_at(job, j));
-    printf("%s%12.6f%s", look(picked ? OUT_BOLD : OUT_PLAIN), weight, look(OUT_PLAIN));
-    print_bar(weight, 1, 24, true);
+    printf("%s%*.6f%s", look(picked ? OUT_BOLD : OUT_PLAIN), WEIGHT, weight, look(OUT_PLAIN));
+    if (room > 0) print_bar(weight, 1, room < 24 ? room : 24, true);
     printf("\n");
+}
+
+static void print_shares_title(const trace_job *job) {
+    char query[TEXT_ROOM], title[TRACE_TEXT];
+    snprintf(title, sizeof title,
+             "%sIts share of the row of \"%s\"%s: exp of each score%s, divided by their sum",
+             look(OUT_BOLD), text_short(job->query[job->pick.i], TRACE_LABEL, query),
+             look(OUT_PLAIN), job->steps.temperature != 1 ? " / temperature" : "");
+    printf("\n");
+    text_wrap(stdout, title, (text_box){.width = trace_width()});
+    printf("  %s%-*s%*s%*s%*s%s\n", look(OUT_DIM), TRACE_LABEL, "key", SCORE, "score",
+           power_columns(), power_columns() ? "exp(s - max)" : "", WEIGHT, "weight",
+           look(OUT_PLAIN));
 }
 
 static void print_softmax(const trace_job *job) {
     const int64_t n = job->steps.n_k;
-    const char *query = job->query[job->pick.i];
     double sum = 0, powers = 0;
-    printf("\n%sIts share of the row of \"%.*s\"%s  exp of each score%s, divided by their sum\n",
-           look(OUT_BOLD), trace_clip(query, TRACE_LABEL), query, look(OUT_PLAIN),
-           job->steps.temperature != 1 ? " / temperature" : "");
-    printf("  %s%-12s%10s%14s%12s%s\n", look(OUT_DIM), "key", "score", "exp(s - max)", "weight",
-           look(OUT_PLAIN));
+    print_shares_title(job);
     for (int64_t j = 0; j < n; j++) {
         powers += power_at(job, j);
         sum += lab_step_at(&job->steps.step[LAB_WEIGHTS], job->pick.head, job->pick.i, j);
@@ -187,7 +210,9 @@ static void print_softmax(const trace_job *job) {
         else if (is_shown(j - 1, n, job->pick.j))
             printf("  ...\n");
     }
-    printf("  %s%-12s%10s%14.4f%12.6f%s\n", look(OUT_DIM), "sum", "", powers, sum, look(OUT_PLAIN));
+    printf("  %s%-*s%*s", look(OUT_DIM), TRACE_LABEL, "sum", SCORE, "");
+    print_power(powers);
+    printf("%*.6f%s\n", WEIGHT, sum, look(OUT_PLAIN));
 }
 
 int trace_pick_text(const trace_job *job) {
@@ -196,7 +221,9 @@ int trace_pick_text(const trace_job *job) {
     const bool by_dk = job->o->scale == LAB_SCALE_D_K;
     title_of(job, title);
     trace_print_title(job);
-    printf("\n%s%s%s\n", look(OUT_BOLD), title, look(OUT_PLAIN));
+    printf("\n%s", look(OUT_BOLD));
+    text_wrap(stdout, title, (text_box){.width = trace_width()});
+    printf("%s", look(OUT_PLAIN));
     print_factors(job);
     printf("\n");
     print_line("score", at_pick(job, LAB_SCORES), "q.k, the sum of the last column");
@@ -206,7 +233,11 @@ int trace_pick_text(const trace_job *job) {
         snprintf(factor, sizeof factor, "times %s%lld%s = %.6g", by_dk ? "1/" : "1/sqrt(",
                  (long long)job->steps.d_k, by_dk ? "" : ")", job->steps.scale);
     print_line("scaled", at_pick(job, LAB_SCALED), factor);
-    if (masked) printf("  masked: this query does not see this key, so the weight is exactly 0\n");
+    if (masked) {
+        printf("  ");
+        text_wrap(stdout, "masked: this query does not see this key, so the weight is exactly 0",
+                  (text_box){2, 2, trace_width()});
+    }
     print_line("weight", at_pick(job, LAB_WEIGHTS), "softmax of the row");
     print_softmax(job);
     return CLI_OK;

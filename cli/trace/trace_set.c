@@ -44,7 +44,7 @@ static int apply(trace_job *job, const change *c) {
     const lab_part part = lab_part_named(c->name);
     const lab_matrix *m = part < LAB_N_PARTS ? &job->problem.given[part] : NULL;
     if (!m || !m->cell) {
-        out_error("trace", "--set %s: not a matrix that is given here", c->name);
+        out_error("trace", "--set %s: not an input matrix of this trace", c->name);
         return CLI_USAGE;
     }
     if (c->row < 1 || c->row > m->rows || c->column < 1 || c->column > m->columns) {
@@ -66,8 +66,7 @@ int trace_set(trace_job *job) {
     for (const char *at = job->o->set; *at;) {
         const char *end = read_change(at, &c);
         if (!end) {
-            out_error("trace", "--set %s: expected NAME:ROW,COLUMN=NUMBER, with ; between several",
-                      at);
+            out_error("trace", "--set %s: expected NAME:ROW,COLUMN=NUMBER, separated by ;", at);
             return CLI_USAGE;
         }
         const int code = apply(job, &c);

@@ -8,80 +8,86 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVERY = 100 }; /* steps between evaluations */
-
 #define AT(field)      .at = offsetof(train_options, field)
 #define SIZE(from, to) .kind = CLI_INT, .value = "N", .min = (from), .max = (to)
 
 static const cli_option options[] = {
     {.kind = CLI_SECTION, .name = "Model"},
-    {SIZE(1, 64), .name = "layers", AT(layers), .help = "attention + MLP, pre-norm; default 2"},
-    {SIZE(1, 64), .name = "heads", AT(heads), .help = "attention heads; default 2"},
-    {SIZE(1, 4096), .name = "d", AT(d), .help = "width of the residual stream; default 32"},
-    {SIZE(1, 4096), .name = "dk", AT(dk), .help = "head size; default d / heads"},
+    {SIZE(1, 64), .name = "layers", AT(layers),
+     .help = "number of layers, each attention + MLP, pre-norm (default 2)"},
+    {SIZE(1, 64), .name = "heads", AT(heads), .help = "number of attention heads (default 2)"},
+    {SIZE(1, 4096), .name = "d", AT(d), .help = "width of the residual stream (default 32)"},
+    {SIZE(1, 4096), .name = "dk", AT(dk), .help = "head size (default d / heads)"},
     {.kind = CLI_FLAG,
      .name = "causal",
      AT(causal),
-     .help = "no token sees a later one; the symbol tasks always do this"},
+     .help = "hide later tokens from every token; the symbol tasks always do this"},
     CLI_SCALE_OPTIONS(train_options),
     {.kind = CLI_REAL,
      .name = "temperature",
      AT(temperature),
      .value = "X",
-     .help = "of the attention softmax; default 1"},
+     .help = "temperature of the attention softmax (default 1)"},
     {.kind = CLI_TEXT,
      .name = "positions",
      AT(positions),
      .value = "NAME",
-     .help = "how the model tells where a token stands; default learned"},
+     .help = "how the model encodes positions, see below (default learned)"},
     {.kind = CLI_SECTION, .name = "Training"},
-    {SIZE(1, 65536), .name = "batch", AT(batch), .help = "examples in a step; default 64"},
-    {.kind = CLI_REAL, .name = "lr", AT(rate), .value = "X", .help = "AdamW; default 0.002"},
-    {SIZE(1, 100000000), .name = "steps", AT(steps), .help = "at most; default by the task"},
+    {SIZE(1, 65536), .name = "batch", AT(batch), .help = "examples per step (default 64)"},
+    {.kind = CLI_REAL,
+     .name = "lr",
+     AT(rate),
+     .value = "X",
+     .help = "learning rate of AdamW (default 0.002; whois 0.003)"},
+    {SIZE(1, 100000000), .name = "steps", AT(steps),
+     .help = "maximum number of steps (default: depends on the task)"},
     {.kind = CLI_REAL,
      .name = "stop-at",
      AT(stop_at),
      .value = "P",
-     .help = "end at P percent held-out accuracy, twice in a row; default 99.9; 0: never"},
+     .help = "stop at P percent held-out accuracy, twice in a row; 0 = never (default 99.9)"},
     {.kind = CLI_UINT,
      .name = "seed",
      AT(seed),
      .value = "N",
-     .help = "of weights and examples; same seed, same bits; default 1"},
-    CLI_THREADS_OPTION(train_options, "default: all CPUs"),
+     .help = "random seed of weights and examples; same seed, same bits (default 42)"},
+    CLI_THREADS_OPTION(train_options, "number of threads (default: all CPUs)"),
     {.kind = CLI_SECTION, .name = "Results"},
     {.kind = CLI_TEXT,
      .name = "save",
      AT(save),
      .value = "FILE",
-     .help = "the model as safetensors; also after Ctrl-C"},
+     .help = "write the model as safetensors, also after Ctrl-C"},
     {.kind = CLI_TEXT,
      .name = "log",
      AT(log),
      .value = "FILE",
-     .help = "one JSON object for each step"},
+     .help = "write one JSON object for each step"},
     {.kind = CLI_CHOICE,
      .name = "progress",
      AT(progress),
      .value = "auto|always|never",
-     .help = "progress; auto: on a terminal"},
+     .help = "when to show progress; auto: on a terminal"},
     {.kind = CLI_SECTION, .name = "Studies"},
     {.kind = CLI_TEXT,
      .name = "study",
      AT(study),
      .value = "NAME",
-     .help = "many runs instead of one, and a table; no TASK"},
-    {SIZE(1, 100), .name = "seeds", AT(seeds), .help = "runs of each kind, seeds 1..N; default 5"},
+     .help = "run many trainings instead of one TASK and print a table"},
+    {SIZE(1, 100), .name = "seeds", AT(seeds),
+     .help = "runs of each kind, with seeds 1..N (default 5)"},
     CLI_COMMON_OPTIONS,
 };
 
 static const char task_help[] =
-    "  whois      who is \"it\", and what colour: the adjective decides\n"
-    "  sense      which meaning of bank, apple, mouse, plant: word and cue decide\n"
-    "  induction  a b ... a -> b: what came after it last time\n"
-    "  copy       eight letters, then the same again\n"
-    "  sort       eight numbers, then the same in order\n"
-    "  add        two numbers of three digits\n";
+    "  whois      find what \"it\" refers to, and its colour if it has one; the\n"
+    "             adjective decides\n"
+    "  sense      tell the meaning of bank, apple, mouse, plant; word and cue decide\n"
+    "  induction  a b ... a -> b: repeat what came after a last time\n"
+    "  copy       repeat eight letters\n"
+    "  sort       put eight numbers in order\n"
+    "  add        add two numbers of three digits\n";
 
 /* One line for each kind of positions. */
 static const char *positions_help(void) {
@@ -97,10 +103,11 @@ enum { NOTE_POSITIONS = 1 };
 static const cli_spec spec = {
     .command = "train",
     .usage = "train TASK [options]\ntrain --study NAME [options]",
-    .about = "Trains a tiny transformer on a task with known answers and judges it on examples\n"
-             "it never saw: accuracy, where attention goes (selectivity: how often the tokens\n"
-             "that decide get more weight than their rivals), and what is left of the accuracy\n"
-             "when attention may not go there. Same seed, same bits, any number of threads.",
+    .about = "Trains a tiny transformer on a task with known answers and tests it on examples\n"
+             "it has never seen: accuracy, where attention goes (selectivity: how often the\n"
+             "tokens that decide get more weight than their rivals), and the accuracy that\n"
+             "remains when attention cannot go there. The same seed gives the same bits for\n"
+             "any number of threads.",
     .notes = {{"Tasks", task_help},
               [NOTE_POSITIONS] = {"Positions", ""}, /* positions_help() */
               {"Studies", train_study_help},
@@ -207,8 +214,11 @@ static int check(const train_options *o) {
 
 int cmd_train(int argc, char **argv) {
     const bool named = argc > 1 && argv[1][0] != '-';
-    train_options o = {
-        .seed = 1, .scale = LAB_SCALINGS, .temperature = 1, .stop_at = 99.9, .seeds = 5};
+    train_options o = {.seed = LAB_TASK_SEED,
+                       .scale = LAB_SCALINGS,
+                       .temperature = 1,
+                       .stop_at = 100 * LAB_TRAINING_GOAL,
+                       .seeds = 5};
     cli_spec whole = spec;
     whole.notes[NOTE_POSITIONS].text = positions_help();
     int code = cli_parse(&whole, named ? argc - 1 : argc, named ? argv + 1 : argv, &o);
@@ -221,7 +231,7 @@ int cmd_train(int argc, char **argv) {
     if (!task || o.study) return unknown_task(named && !task ? argv[1] : "");
     train_run_state run = {.training.options = train_wish(&o, task),
                            .training.goal = o.stop_at / 100,
-                           .training.every = EVERY,
+                           .training.every = LAB_TRAINING_EVERY,
                            .progress = o.progress,
                            .history = o.common.json ? json_array() : NULL};
     code = train_once(&o, &run);

@@ -9,8 +9,6 @@
 #include "shared/out.h"
 #include "shared/scale_option.h"
 
-#include <signal.h>
-
 typedef struct train_options {
     cli_common common;
     int64_t layers, heads, d, dk, batch, steps; /* 0: as the task asks */
@@ -47,7 +45,7 @@ typedef struct train_run_state {
     /* between train_watch_begin() and train_watch_end() */
     double begin;
     train_progress shown;
-    struct sigaction before_int, before_term;
+    void (*before_int)(int), (*before_term)(int); /* handlers of signals */
 } train_run_state;
 
 /* Runs the training: progress and log on the way, Ctrl-C ends it early. An exit code other than

@@ -14,21 +14,33 @@ typedef struct shown_example {
     attend_view view;
 } shown_example;
 
+/* The tokens from the first that is asked in this example to the last. */
+static void choose_questions(const lab_task *task, const lab_task_example *example,
+                             attend_view *view) {
+    int last = 0;
+    for (int q = task->n_questions - 1; q >= 0; q--) {
+        if (example->answer[q][0] < 0) continue;
+        view->first = task->first_question + q;
+        if (!last) last = task->first_question + q;
+    }
+    view->n_asked = last - view->first + 1;
+}
+
 static int look_at_example(const train_run_state *run, shown_example *shown) {
     const lab_task *task = run->training.options.task;
     const attni_model *model = lab_trainer_model(run->training.trainer);
     attn_error error = {""};
     lab_task_draw(task, 1, 0, LAB_HELD_OUT, &shown->example);
-    for (int i = 0; i < task->n; i++) shown->word[i] = task->words[shown->example.token[i]];
+    const lab_task_example *example = &shown->example;
+    for (int i = 0; i < example->n; i++) shown->word[i] = task->words[example->token[i]];
     const attn_status status =
-        attni_model_look(model, shown->example.token, task->n, &shown->look, &error);
+        attni_model_look(model, example->token, example->n, &shown->look, &error);
     shown->view = (attend_view){.look = &shown->look,
                                 .model = model,
                                 .word = shown->word,
                                 .aggregate = ATTNI_SHOW_MEAN,
-                                .layer = run->training.options.layers - 1,
-                                .first = task->first_question,
-                                .n_asked = task->n_questions};
+                                .layer = run->training.options.layers - 1};
+    choose_questions(task, example, &shown->view);
     if (status == ATTN_OK) return CLI_OK;
     out_error("train", "%s", error.message);
     return cli_code_of(status);
@@ -70,8 +82,8 @@ static void print_selectivity(const lab_evaluation *e) {
             if (h > 0 && h % 4 == 0) printf("\n%36s", "");
             printf(" head %lld %5.1f %%", (long long)h + 1, 100 * e->selectivity[l * e->heads + h]);
         }
-        printf("   mean of heads %s%.1f %%%s\n", out_begin(stdout, OUT_BOLD), 100 * e->head_mean[l],
-               out_begin(stdout, OUT_PLAIN));
+        printf("   of the averaged weights %s%.1f %%%s\n", out_begin(stdout, OUT_BOLD),
+               100 * e->head_mean[l], out_begin(stdout, OUT_PLAIN));
     }
 }
 
@@ -79,14 +91,14 @@ static int print_text(const train_run_state *run) {
     const lab_evaluation *e = &run->training.now;
     char remark[100];
     print_title(run);
-    snprintf(remark, sizeof remark, "of %lld examples that training never saw: every answer right",
+    snprintf(remark, sizeof remark, "of %lld examples not seen in training: every answer right",
              (long long)e->examples);
     print_share("held-out accuracy", e->accuracy, remark);
     print_share("single answers", e->answers, "right");
     print_selectivity(e);
-    print_share("accuracy, hiding what decides", e->without_right,
+    print_share("accuracy, deciding tokens hidden", e->without_right,
                 "from the questions, everywhere");
-    print_share("accuracy, hiding the rivals", e->without_rival, "from the questions, everywhere");
+    print_share("accuracy, rivals hidden", e->without_rival, "from the questions, everywhere");
     printf("\n");
     shown_example shown;
     int code = look_at_example(run, &shown);
@@ -122,11 +134,11 @@ static json_t *evaluation_json(const lab_evaluation *e) {
         json_array_append_new(layers, heads);
         json_array_append_new(means, json_real(e->head_mean[l]));
     }
-    return json_pack("{s:I, s:o, s:f, s:f, s:o, s:o, s:o, s:o}", "examples",
-                     (json_int_t)e->examples, "loss", out_json_real(e->loss), "accuracy",
-                     e->accuracy, "answers", e->answers, "selectivity", layers, "head_mean", means,
-                     "accuracy_without_right", out_json_real(e->without_right),
-                     "accuracy_without_rival", out_json_real(e->without_rival));
+    return json_pack(
+        "{s:I, s:o, s:f, s:f, s:o, s:o, s:o, s:o}", "examples", (json_int_t)e->examples, "loss",
+        out_json_real(e->loss), "accuracy", e->accuracy, "answers", e->answers, "selectivity",
+        layers, "selectivity_of_averaged_weights", means, "accuracy_without_right",
+        out_json_real(e->without_right), "accuracy_without_rival", out_json_real(e->without_rival));
 }
 
 static int print_json(const train_run_state *run) {

@@ -3,13 +3,14 @@
  * Tests: tests/cli/test_train.py */
 #include "train/train.h"
 
+#include "shared/terminal.h"
+
 #include <signal.h>
-#include <unistd.h>
 
 static volatile sig_atomic_t is_interrupted;
 
 static void interrupt(int signal_number) {
-    (void)signal_number;
+    signal(signal_number, interrupt); /* Windows forgets a handler that it has called */
     is_interrupted = 1;
 }
 
@@ -22,14 +23,17 @@ static void show(train_run_state *run, bool evaluated) {
     if (!p->on || (p->lines ? !evaluated : now - p->at < 0.1)) return;
     const double rate = (double)t->step.step / (run->seconds > 0 ? run->seconds : 1e-9);
     const int left = (int)((double)(t->options.steps - t->step.step) / rate + 0.5);
-    fprintf(stderr,
-            "%s%s  step %lld/%lld  loss %.4f  held-out %.1f %%  selectivity %.1f %%  %.0f steps/s"
-            "  %d:%02d left%s",
-            p->lines ? "" : "\r", t->options.task->name, (long long)t->step.step,
-            (long long)t->options.steps, t->step.loss, 100 * t->now.accuracy,
-            100 * lab_evaluation_selectivity(&t->now), rate, left / 60, left % 60,
-            p->lines ? "\n" : "\033[K");
-    fflush(stderr);
+    char text[OUT_STATUS]; /* the most important first: the end may be cut */
+    snprintf(text, sizeof text,
+             "%s  step %lld/%lld  %d:%02d left  loss %.4f  held-out %.1f %%  selectivity %.1f %%"
+             "  %.0f steps/s",
+             t->options.task->name, (long long)t->step.step, (long long)t->options.steps, left / 60,
+             left % 60, t->step.loss, 100 * t->now.accuracy,
+             100 * lab_evaluation_selectivity(&t->now), rate);
+    if (p->lines)
+        fprintf(stderr, "%s\n", text);
+    else
+        out_status(text);
     p->at = now;
     p->drawn = true;
 }
@@ -76,12 +80,11 @@ static bool watch(void *arg, const lab_training *training, bool evaluated) {
 }
 
 void train_watch_begin(train_run_state *run) {
-    const struct sigaction catching = {.sa_handler = interrupt};
     is_interrupted = 0;
-    sigaction(SIGINT, &catching, &run->before_int);
-    sigaction(SIGTERM, &catching, &run->before_term);
+    run->before_int = signal(SIGINT, interrupt);
+    run->before_term = signal(SIGTERM, interrupt);
     run->shown =
-        (train_progress){.on = run->progress == 1 || (run->progress == 0 && isatty(STDERR_FILENO)),
+        (train_progress){.on = run->progress == 1 || (run->progress == 0 && terminal_is(stderr)),
                          .lines = run->progress == 1};
     run->begin = out_clock();
     run->training.watch = watch;
@@ -89,9 +92,9 @@ void train_watch_begin(train_run_state *run) {
 }
 
 void train_watch_end(train_run_state *run) {
-    sigaction(SIGINT, &run->before_int, NULL);
-    sigaction(SIGTERM, &run->before_term, NULL);
-    if (run->shown.drawn && !run->shown.lines) fprintf(stderr, "\r\033[K");
+    signal(SIGINT, run->before_int);
+    signal(SIGTERM, run->before_term);
+    if (run->shown.drawn && !run->shown.lines) out_status_end();
 }
 
 int train_code(attn_status status, const attn_error *error) {

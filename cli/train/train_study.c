@@ -10,10 +10,10 @@
 #include <string.h>
 
 const char train_study_help[] =
-    "  layers       one layer against two on whois\n"
+    "  layers       one layer compared with two on whois\n"
     "  scaling      scores q.k / sqrt(d_k), q.k and q.k / d_k, at d_k 16 and 128\n"
-    "  temperature  temperature 0.25 at d_k 16 against no scaling, bit by bit\n"
-    "  causal       whois with and without a view of what follows\n";
+    "  temperature  temperature 0.25 at d_k 16 compared with no scaling, bit for bit\n"
+    "  causal       whois with and without sight of later tokens\n";
 
 /* The outcomes of a study. */
 typedef struct results {
@@ -43,8 +43,8 @@ static void format_spread(const lab_study_outcome *outcomes, int64_t n, size_t f
 static void print_head(const lab_study *s, int64_t seeds, int64_t steps) {
     printf("%s\nwhois, seeds 1..%lld, at most %lld steps; median (min..max)\n\n", s->question,
            (long long)seeds, (long long)steps);
-    printf("| kind | solved (99 %%) | steps to 99 %% | held-out %% | selectivity %% | hiding what "
-           "decides %% | hiding the rivals %% |\n");
+    printf("| kind | solved (99 %%) | steps to 99 %% | held-out %% | selectivity, averaged weights "
+           "%% | deciding tokens hidden %% | rivals hidden %% |\n");
     printf("|---|---|---|---|---|---|---|\n");
 }
 

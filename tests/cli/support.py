@@ -13,6 +13,9 @@ import unittest
 
 ATTN = os.environ.get("ATTN", "attn")
 GOLDEN = os.environ.get("ATTN_GOLDEN", os.path.join(os.path.dirname(__file__), "../golden/golden.json"))
+WINDOWS = os.environ.get("ATTN_SYSTEM") == "Windows"  # then ATTN runs attn.exe under wine
+# Signals, pseudo-terminals, links, permissions, pipes with a name.
+posix_only = unittest.skipIf(WINDOWS, "POSIX only")
 CODES = {"f2": "e", "f4": "f", "f8": "d", "b1": "?", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
          "u1": "B", "u2": "H", "u4": "I", "u8": "Q"}
 

@@ -22,17 +22,22 @@ def mean(values):
     return sum(values) / len(values)
 
 
-class AttendTest(CliTest):
-    trained = None  # the bytes of a model, once for all tests
+class ModelTest(CliTest):
+    trained = {}  # the bytes of models by name: each is trained once for all tests
 
+    def give_model(self, name, *train):
+        if name not in ModelTest.trained:
+            self.run_attn("train", *train, "--save", name)
+            with open(self.path(name), "rb") as f:
+                ModelTest.trained[name] = f.read()
+        with open(self.path(name), "wb") as f:
+            f.write(ModelTest.trained[name])
+
+
+class AttendTest(ModelTest):
     def setUp(self):
         super().setUp()
-        if AttendTest.trained is None:
-            self.run_attn("train", "whois", "--steps", "150", "--save", "m")
-            with open(self.path("m"), "rb") as f:
-                AttendTest.trained = f.read()
-        with open(self.path("m"), "wb") as f:
-            f.write(AttendTest.trained)
+        self.give_model("m", "whois", "--steps", "150")
 
     def map(self, *options):
         return self.run_json("attend", "m", TIRED, *options)["matrix"]
@@ -79,7 +84,7 @@ class Attend(AttendTest):
         self.assertIn("layer 1, head 2", out)
         weights = self.run_json("attend", "m", TIRED)["weights"][0][1][9]
         row = next(line for line in out.splitlines() if line.startswith("> it "))
-        cells = [row[12:][i:i + 5].strip() for i in range(0, 65, 5)]
+        cells = row[12:].split()
         self.assertEqual([0 if c == "." else int(c) for c in cells], [math.floor(100 * w + 0.5) for w in weights])
 
     def test_what_is_wrong_is_said(self):
@@ -92,6 +97,8 @@ class Attend(AttendTest):
         refused("m", "", says="empty")
         refused("m", "The cta sat", says="Did you mean cat?")
         refused("m", " ".join(["the"] * 14), says="up to 13 words")
+        refused("m", TIRED, "--at", "dog", says="--at dog: not a word of the sentence")
+        refused("m", TIRED.replace("blue", "red"), "--at", "red", says="choose it by its position: --at 2 or 7")
         refused("m", TIRED, "--layer", "3", says="this model has 2")
         refused("m", TIRED, "--head", "3", says="this model has 2")
         refused("m", TIRED, "--at", "14", says="--at 14: tokens in the sentence: 13")
@@ -123,6 +130,67 @@ class Attend(AttendTest):
     def test_help_fits_in_80_columns(self):
         for line in self.run_attn("help", "attend")[0].splitlines():
             self.assertLessEqual(len(line), 80, line)
+
+
+class Language(ModelTest):
+    """The model of `attn train whois` and the sentences of the documents, as people type them."""
+
+    def setUp(self):
+        super().setUp()
+        for task in "whois", "sense":
+            self.give_model(task, task)
+
+    def check_opening(self, sentence, noun, colour="no-colour"):
+        look = self.run_json("attend", "whois", sentence)
+        answer, = look["answers"]
+        self.assertEqual(answer["token"], "it")
+        self.assertEqual([slot["word"] for slot in answer["answer"]], [noun, colour], sentence)
+        self.assertGreater(answer["answer"][0]["probability"], 0.9)
+        noun_at, it = look["tokens"].index(noun), look["tokens"].index("it")
+        begin = max(i for i in range(noun_at) if look["tokens"][i].lower() == "the")
+        self.assertGreater(sum(look["matrix"][it][begin:noun_at + 1]), 0.9, sentence)
+
+    def test_it_looks_at_what_it_refers_to_in_the_documents_sentence(self):
+        for text in "The cat sat on the mat because it was %s.", "The cat sat on the mat because it was %s .", \
+                    "The cat sat on the mat because it was %s", "the cat sat on the mat because it was %s.":
+            self.check_opening(text % "tired", "cat")
+            self.check_opening(text % "dirty", "mat")
+        for adjective, noun, colour in ("tired", "cat", "red"), ("dirty", "mat", "blue"):
+            self.check_opening("The red cat sat on the blue mat because it was %s." % adjective, noun, colour)
+
+    def test_bank_and_apple_of_the_documents_are_understood(self):
+        for sentence, word, meaning in (("I love apple phones.", "apple", "company"), ("The bank of the river", "bank", "riverside"),
+                                        ("The bank near the money.", "bank", "lender"), ("The apple near the tree .", "apple", "fruit")):
+            answer, = self.run_json("attend", "sense", sentence)["answers"]
+            self.assertEqual((answer["token"], answer["answer"][0]["word"]), (word, meaning), sentence)
+
+    def test_at_chooses_where_to_ask(self):
+        sentence = "The cat sat on the mat because it was tired."
+        for at in "tired", "10":
+            answer, = self.run_json("attend", "whois", sentence, "--at", at)["answers"]
+            self.assertEqual((answer["at"], answer["token"]), (9, "tired"))
+            out = self.run_attn("attend", "whois", sentence, "--at", at)[0]
+            self.assertRegex(out, r"(?m)^  tired -> .*\(the model was not trained to answer here\)$")
+            self.assertRegex(out, r"(?m)^> tired ")
+        out = self.run_attn("attend", "whois", sentence, "--at", "it")[0]
+        self.assertEqual(out, self.run_attn("attend", "whois", sentence)[0])
+        self.assertNotIn("not trained", out)
+
+    def refused(self, model, sentence, *lines):
+        out, err = self.run_attn("attend", model, sentence, expect=2)
+        self.assertEqual(out, "")
+        for line in lines:
+            self.assertIn(line, err)
+
+    def test_other_sentences_are_refused_with_the_nearest_one(self):
+        self.refused("whois", "The dragon slept on the mat because it was dirty.", '"dragon", "slept": not words of this model',
+                     'nearest sentence it can read: "The cat sat on the mat because it was dirty."')
+        self.refused("whois", "The fox lay near the car because it was rsuty", '"rsuty": not a word of this model. Did you mean rusty?',
+                     'nearest sentence it can read: "The fox lay near the car because it was rusty"')
+        self.refused("whois", "The cat was tired.", "has not learned sentences like this one",
+                     'nearest sentence it can read: "The cat sat on the mat because it was tired."')
+        self.refused("whois", "The cat sat on the mat because it was tired. " * 2, "too long", "nearest sentence")
+        self.refused("sense", "apple", 'nearest sentence it can read: "')
 
 
 class Masks(AttendTest):
@@ -192,8 +260,9 @@ class Tables(AttendTest):
                 self.near(head, [-sum(w * math.log(w) for w in row if w > 0) for row in rows], 1e-5)
         out = self.run_attn("attend", "m", TIRED, "--show", "entropy")[0]
         row = next(line for line in out.splitlines() if line.startswith("  it ") and "->" not in line)
-        bits = [layer[h][IT] / math.log(2) for layer in look["entropy"] for h in (0, 1)]
-        self.near([float(x) for x in row.split()[1:]], bits, 0.0051)
+        nats = [layer[h][IT] for layer in look["entropy"] for h in (0, 1)]
+        self.near([float(x) for x in row.split()[1:]], nats, 0.0051)
+        self.assertIn("in nats", out)
 
     def test_a_product_sums_to_the_score(self):
         look = self.run_json("attend", "m", TIRED, "--show", "product", "--layer", "1", "--head", "2", "--at", "3", "--key", "8")
@@ -228,8 +297,9 @@ class Compared(AttendTest):
         self.near(both["difference"], [[x - y for x, y in zip(*rows)] for rows in zip(a, b)], 1e-6)
 
     def test_words_that_only_one_has_are_left_out(self):
-        both = self.run_json("attend", "m", "The red cat sat", "--compare", "The cat sat on", "--causal")
-        self.assertEqual(both["pairs"], [[0, 0], [1, -1], [2, 1], [3, 2], [-1, 3]])
+        first, second = TIRED, "The cat sat on the mat because it was tired ."
+        both = self.run_json("attend", "m", first, "--compare", second, "--causal")
+        self.assertEqual(both["pairs"], [[0, 0], [1, -1], [2, 1], [3, 2], [4, 3], [5, 4], [6, -1]] + [[i, i - 2] for i in range(7, 13)])
         a, b = both["matrix"], both["compare"]["matrix"]
         for i, (ia, ib) in enumerate(both["pairs"]):
             for j, (ja, jb) in enumerate(both["pairs"]):
@@ -238,7 +308,7 @@ class Compared(AttendTest):
                     self.assertIsNone(found)
                 else:
                     self.near(found, a[ia][ja] - b[ib][jb], 1e-6)
-        out = self.run_attn("attend", "m", "The red cat sat", "--compare", "The cat sat on", "--causal")[0]
+        out = self.run_attn("attend", "m", first, "--compare", second, "--causal")[0]
         self.assertIn("first minus second", out)
         for line in out.splitlines():
             self.assertEqual(line, line.rstrip())

@@ -264,8 +264,8 @@ class Refusals(GradientTest):
         self.refused(*self.inputs, "-o", "o.npy", says="--dout: which gradient?")
 
     def test_gradients_of_what_is_not_there(self):
-        self.refused(*self.inputs, "--dbias", "x.npy", says="--dbias: there is no --bias FILE to differentiate")
-        self.refused(*self.inputs, "--dsinks", "x.npy", says="--dsinks: there is no --sinks FILE to differentiate")
+        self.refused(*self.inputs, "--dbias", "x.npy", says="--dbias: needs --bias FILE, the input to differentiate")
+        self.refused(*self.inputs, "--dsinks", "x.npy", says="--dsinks: needs --sinks FILE, the input to differentiate")
 
     def test_a_dout_of_another_shape(self):
         self.put("dout.npy", randoms(3, 4))
@@ -281,7 +281,7 @@ class Refusals(GradientTest):
         self.refused(*self.inputs, "--dq", "x.npy", "--dk", "x.npy", says="both dq and dk")
 
     def test_dscale_beside_an_array_on_standard_output(self):
-        self.refused(*self.inputs, "--dscale", "--dq", "-", says="--dscale: standard output already takes an array")
+        self.refused(*self.inputs, "--dscale", "--dq", "-", says="--dscale: an array already goes to standard output")
 
     def test_a_bad_place_leaves_no_other_file(self):
         self.refused(*self.inputs, "--dq", "dq.npy", "--dk", "no/dk.npy", says="no/dk.npy", code=3)
@@ -317,7 +317,7 @@ class Gradcheck(CliTest):
     def test_a_tolerance_that_cannot_be_met_fails(self):
         out, err = self.run_attn("gradcheck", "--feature", "causal", "--tolerance", "1e-30", expect=1)
         self.assertRegex(out, r"(?m)^causal .*FAIL$")
-        self.assertRegex(out, r"(?m)^  d\w+\[\d+\]: backward says [-\d.e]+, differences say [-\d.e]+$")
+        self.assertRegex(out, r"(?m)^  d\w+\[\d+\]: backward gives [-\d.e]+, finite differences give [-\d.e]+$")
         self.assertIn("1 of 1 checks failed", err)
         report = self.run_json("gradcheck", "--feature", "causal", "--tolerance", "1e-30", expect=1)
         self.assertFalse(report["ok"] or report["checks"][0]["ok"])
@@ -334,7 +334,7 @@ class Gradcheck(CliTest):
         self.assertRegex(out, r"(?m)^feature +gradients +largest error +tolerance$")
         self.assertRegex(out, r"(?m)^sinks +\d+ +\d\.\de-\d\d +1\.0e-07  ok$")
         self.assertRegex(out, r"(?m)^rope +\d+ +\d\.\de-\d\d +1\.0e-07  ok$")
-        self.assertIn("gradients agree with differences", out)
+        self.assertIn("gradients agree with finite differences", out)
         self.assertEqual(err, "")
 
     def test_seeds_make_other_problems(self):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_explore_site.c - the files of the page and the way from a path to one of them
- * (cli/explore/explore_site.h): whatever the path, only a file of the folder comes out. */
+/* test_explore_site.c - the files of the page and how a path leads to one of them
+ * (cli/explore/explore_site.h): whatever the path, only files of the directory are served. */
 #include "explore/explore_site.h"
 
 #include "check.h"

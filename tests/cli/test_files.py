@@ -6,8 +6,9 @@ import resource
 import signal
 import stat
 import subprocess
+import unittest
 
-from support import ATTN, CliTest, attend, main, npy_bytes, randoms, read_npy
+from support import ATTN, WINDOWS, CliTest, attend, main, npy_bytes, posix_only, randoms, read_npy
 
 
 class Files(CliTest):
@@ -137,6 +138,19 @@ class Outputs(Files):
         self.near(self.get("a.npy"), attend(self.a, self.a, self.a)["out"])
         self.assertEqual(self.files(), ["a.npy"])
 
+    def test_names_are_utf_8(self):
+        self.run_attn(*self.inputs, "-o", "größe→.npy")
+        self.near(self.get("größe→.npy"), attend(self.a, self.a, self.a)["out"])
+        self.refused(*self.inputs, "-o", "fehlt/ü.npy", says="fehlt/ü.npy")
+
+    @unittest.skipUnless(WINDOWS, "Windows only")
+    def test_paths_of_windows(self):
+        os.mkdir(self.path("d"))
+        drive = "Z:" + self.path("a.npy").replace("/", "\\")
+        self.run_attn("run", "--q", drive, "--k", ".\\a.npy", "--v", "a.npy", "-o", "d\\o.npy")
+        self.near(self.get("d/o.npy"), attend(self.a, self.a, self.a)["out"])
+
+    @posix_only
     def test_links_are_followed(self):
         self.write("real.npy", b"old")
         os.symlink("real.npy", self.path("link.npy"))
@@ -144,6 +158,7 @@ class Outputs(Files):
         self.assertTrue(os.path.islink(self.path("link.npy")))
         self.near(self.get("real.npy"), attend(self.a, self.a, self.a)["out"])
 
+    @posix_only
     def test_permissions(self):
         old = os.umask(0o027)
         try:
@@ -155,6 +170,7 @@ class Outputs(Files):
         self.run_attn(*self.inputs, "-o", "new.npy")
         self.assertEqual(stat.S_IMODE(os.stat(self.path("new.npy")).st_mode), 0o600)
 
+    @posix_only
     def test_devices_stay_devices(self):
         os.mkfifo(self.path("pipe"))
         reader = subprocess.Popen(["cat", "pipe"], cwd=self.folder.name, stdout=subprocess.PIPE)
@@ -165,6 +181,7 @@ class Outputs(Files):
         self.near(read_npy(data)[1], attend(self.a, self.a, self.a)["out"])
         self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
 
+    @posix_only
     def test_a_file_that_may_not_grow_is_refused_and_nothing_is_left(self):
         # a limit on file sizes stands for a full disk: /dev/full would be at risk if the test ever failed as root
         def no_growth():

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_options.c - the option parser (cli/shared/options.h): values, forms, refusals, suggestions.
+/* test_options.c - the option parser (cli/shared/options.h): values, forms, errors, suggestions.
  * Messages go to standard error; tests/cli/test_cli.py reads them. */
 #include "shared/options.h"
 
@@ -172,7 +172,7 @@ TEST(loose_words_are_refused) {
 
 TEST(lists_of_numbers_are_split_at_commas) {
     int64_t v[4];
-    CHECK_INT(cli_parse_ints("5,-3,0", v, 4), 3);
+    CHECK_INT(cli_parse_sizes("5,-3,0", v, 4), 3);
     CHECK_INT(v[0], 5);
     CHECK_INT(v[1], -3);
     CHECK_INT(v[2], 0);
@@ -182,7 +182,70 @@ TEST(broken_lists_are_refused) {
     static const char *const lists[] = {"", ",", "1,", ",1", "1,,2", "1 ,2", "1,2,3,4,5", "a"};
     int64_t v[4];
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        CHECK_MSG(cli_parse_ints(lists[i], v, 4) == -1, "accepted: %s", lists[i]);
+        CHECK_MSG(cli_parse_sizes(lists[i], v, 4) == -1, "accepted: %s", lists[i]);
+}
+
+TEST(sizes_have_binary_suffixes_or_a_decimal_exponent) {
+    static const struct {
+        const char *text;
+        int64_t value;
+    } sizes[] = {{"16k", 16384},         {"16K", 16384},
+                 {"2M", 2097152},        {"1G", 1073741824},
+                 {"1e6", 1000000},       {"2.5e3", 2500},
+                 {"1.5k", 1536},         {"0.5M", 524288},
+                 {"-1k", -1024},         {"0k", 0},
+                 {"1e+2", 100},          {"0e99", 0},
+                 {"1.500k", 1536},       {"1.000000000000000000000000k", 1024},
+                 {"1E3", 1000},          {"9223372036854775807", INT64_MAX},
+                 {".5k", 512},           {"8589934591G", 8589934591 << 30},
+                 {"0.0009765625M", 1024}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int64_t value = -7;
+        CHECK_MSG(!cli_parse_size(sizes[i].text, &value), "refused: %s", sizes[i].text);
+        CHECK_MSG(value == sizes[i].value, "%s: %lld", sizes[i].text, (long long)value);
+    }
+}
+
+TEST(broken_sizes_are_refused_with_a_reason) {
+    static const struct {
+        const char *text, *reason;
+    } sizes[] = {{"1.5e0k", "has both an exponent and a suffix"},
+                 {"1e3M", "has both an exponent and a suffix"},
+                 {"1e19", "does not fit in 64 bits"},
+                 {"1e99999999999999999999", "does not fit in 64 bits"},
+                 {"9223372036854775808", "does not fit in 64 bits"},
+                 {"8589934592G", "does not fit in 64 bits"},
+                 {"1.5", ""},
+                 {"1.0", ""},
+                 {"0.0001k", ""},
+                 {"1e-3", ""},
+                 {"", ""},
+                 {"-", ""},
+                 {"k", ""},
+                 {".", ""},
+                 {".k", ""},
+                 {"1e", ""},
+                 {"1kk", ""},
+                 {"1kB", ""},
+                 {"1 k", ""},
+                 {" 1", ""},
+                 {"+1", ""},
+                 {"1.2.3k", ""},
+                 {"0x10", ""},
+                 {"1m", ""}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int64_t value = -7;
+        const char *reason = cli_parse_size(sizes[i].text, &value);
+        CHECK_MSG(reason && value == -7, "accepted: '%s'", sizes[i].text);
+        if (reason) CHECK_STR(reason, sizes[i].reason);
+    }
+}
+
+TEST(lists_of_numbers_may_have_suffixes) {
+    int64_t v[2];
+    CHECK_INT(cli_parse_sizes("4k,-1", v, 2), 2);
+    CHECK_INT(v[0], 4096);
+    CHECK_INT(v[1], -1);
 }
 
 TEST(distance_counts_letters) {
@@ -205,4 +268,17 @@ TEST(the_nearest_word_is_found_and_far_ones_are_not) {
     CHECK_STR(cli_nearest("wieghts", 4, word_at, words), "weights");
     CHECK(!cli_nearest("xyz", 4, word_at, words));
     CHECK(!cli_nearest("", 4, word_at, words));
+}
+
+TEST(a_word_is_near_if_at_most_a_third_of_its_letters_is_wrong) {
+    const char *const words[] = {"run", "bench", "selftest", "q"};
+    CHECK_STR(cli_nearest("rnu", 4, word_at, words), "run"); /* one of 3 */
+    CHECK(!cli_nearest("ron2", 4, word_at, words));          /* two of 4 */
+    CHECK(!cli_nearest("fuel", 4, word_at, words));
+    CHECK_STR(cli_nearest("bunch", 4, word_at, words), "bench");
+    CHECK(!cli_nearest("lunch", 4, word_at, words));                   /* two of 5 */
+    CHECK_STR(cli_nearest("selvtset", 4, word_at, words), "selftest"); /* two of 8 */
+    CHECK(!cli_nearest("selvtsxx", 4, word_at, words));
+    CHECK(!cli_nearest("k", 4, word_at, words)); /* one letter says nothing */
+    CHECK_STR(cli_nearest("un", 4, word_at, words), "run");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_pattern_option.c - the language of --pattern (cli/run/pattern_option.h) against a brute
- * force over all pairs. */
+/* test_pattern_option.c - the syntax of --pattern (cli/run/pattern_option.h) against brute force
+ * over all pairs. */
 #include "run/pattern_option.h"
 
 #include "check.h"

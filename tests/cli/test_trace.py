@@ -13,7 +13,7 @@ import subprocess
 import termios
 import time
 
-from support import ATTN, GOLDEN, CliTest, attend, main, randoms
+from support import ATTN, GOLDEN, CliTest, attend, main, posix_only, randoms
 
 NAMES = ["x", "w_q", "w_k", "w_v", "q", "k", "v", "scores", "scaled", "masked", "weights", "output", "concat",
          "w_o", "y"]
@@ -138,8 +138,8 @@ class Numbers(TraceTest):
         self.assertEqual(self.values("a b", "--set", "w_o:1,1=3")["w_o"][0][0], 3)
 
     def test_numbers_that_cannot_be_set(self):
-        for change, says in (("w_q:0,1=2", "is (4, 2)"), ("w_q:1,3=2", "is (4, 2)"), ("q:1,1=2", "not a matrix that is given"),
-                             ("weights:1,1=2", "not a matrix that is given"), ("w_q:1,1=nan", "expected NAME"),
+        for change, says in (("w_q:0,1=2", "is (4, 2)"), ("w_q:1,3=2", "is (4, 2)"), ("q:1,1=2", "not an input matrix"),
+                             ("weights:1,1=2", "not an input matrix"), ("w_q:1,1=nan", "expected NAME"),
                              ("w_q:1,1=", "expected NAME"), ("w_q:1,1=2 ", "expected NAME"), ("w_q", "expected NAME")):
             self.assertIn(says, self.run_attn("trace", "--set", change, expect=2)[1])
         for scale in ("sqrt", "none", "dk"):
@@ -195,6 +195,48 @@ class Json(TraceTest):
         self.assertEqual((pick["query"], pick["key"], pick["head"]), (3, 4, 1))
         self.near([pick["q"], pick["k"], pick["products"]], [[1.1, 0.7], [1.2, 0.5], [1.32, 0.35]])
         self.near([pick["scores"], pick["scaled"], pick["weights"]], [1.67, 1.1808683245815343, 0.24826456415810505])
+
+
+class Mistakes(CliTest):
+    """Expected values: softmax by its definition."""
+
+    def mistake(self, *args):
+        return self.run_json("trace", *args)
+
+    def test_the_wrong_axis_normalises_columns(self):
+        found = self.mistake("--example", "001", "--mistake", "axis")
+        e = math.exp(math.sqrt(0.5))
+        columns = [[e / (e + 1), 0.5, 1 / (e + 1)], [1 / (e + 1), 0.5, e / (e + 1)]]
+        for row, expected in zip(found["wrong"]["weights"], columns, strict=True):
+            for weight, true in zip(row, expected, strict=True):
+                self.assertAlmostEqual(weight, true, 14)
+        self.assertAlmostEqual(found["wrong"]["row_sum"], 1.5, 14)
+        self.assertAlmostEqual(found["right"]["row_sum"], 1, 14)
+        weights = {s["name"]: s for s in self.run_json("trace", "--example", "001")["steps"]}["weights"]["values"][0]
+        self.assertEqual(found["right"]["weights"], weights)
+
+    def test_a_mask_in_place_is_not_taken_back(self):
+        found = self.mistake("--example", "003", "--mistake", "inplace")
+        causal = {s["name"]: s for s in self.run_json("trace", "--example", "003")["steps"]}
+        for wrong, true in zip(found["wrong"]["weights"], causal["weights"]["values"][0], strict=True):
+            for x, y in zip(wrong, true, strict=True):
+                self.assertAlmostEqual(x, y, 14)
+        first = [math.exp(x / math.sqrt(2)) for x in (1, 2, 3)]
+        for x, y in zip(found["right"]["weights"][0], first, strict=True):
+            self.assertAlmostEqual(x, y / sum(first), 14)
+
+    def test_text_shows_both_within_the_terminal(self):
+        for name in "axis", "inplace":
+            out = self.run_attn("trace", "--example", "004", "--mistake", name, env={"COLUMNS": "60"})[0]
+            self.assertRegex(out, r"(?m)^  Right: ")
+            self.assertRegex(out, r"(?m)^  Wrong: ")
+            self.assertEqual(out.count("phones"), 7)  # title, columns and rows of weights, rows of outputs
+            for line in out.splitlines():
+                self.assertLessEqual(len(line), 60)
+
+    def test_refused(self):
+        self.assertIn("axis or inplace", self.run_attn("trace", "--mistake", "other", expect=2)[1])
+        self.assertIn("--pick", self.run_attn("trace", "--mistake", "axis", "--pick", "1,1", expect=2)[1])
 
 
 class Text(TraceTest):
@@ -268,7 +310,7 @@ class Text(TraceTest):
         self.assertNotIn("weights, head 9", out)
         self.assertIn("... and 8 more heads; --head N shows one", out)
         page = self.run_attn("trace", "a b", "--heads", "16", "--d-model", "16", "--markdown")[0]
-        self.assertIn("Of 16 heads the first 8 are shown.", page)
+        self.assertIn("Only the first 8 of 16 heads are shown.", page)
 
     def test_letters_are_counted_not_bytes(self):
         out = self.run_attn("trace", "für dich", "--step", "x")[0]
@@ -387,6 +429,7 @@ class Terminal:
         return code
 
 
+@posix_only
 class Interactive(TraceTest):
     def test_enter_goes_on_b_goes_back_q_ends(self):
         terminal = Terminal("--interactive")
@@ -468,8 +511,11 @@ class Errors(TraceTest):
     def test_sentences(self):
         self.refused(2, "the sentence is empty", "")
         self.refused(2, "the sentence is empty", " \t ")
-        self.refused(2, "10000 words, expected at most 512", "word " * 10000)
+        self.refused(2, "6000 words, expected at most 512", "word " * 6000)
         self.refused(2, "give nothing else", "a b", "--example", "001")
+
+    @posix_only  # Windows has no such arguments
+    def test_sentences_are_utf_8(self):
         done = subprocess.run([ATTN, "trace", b"\xff\xfe"], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertIn(b"UTF-8", done.stderr)
@@ -478,8 +524,8 @@ class Errors(TraceTest):
         self.refused(2, "3 do not divide d_model = 8", "a b", "--heads", "3")
         self.refused(2, "3 do not divide the 2 columns", "--heads", "3")
         self.refused(2, "--heads 0", "a b", "--heads", "0")
-        self.refused(2, "only for a sentence", "--d-model", "4")
-        self.refused(2, "only for a sentence", "--seed", "4")
+        self.refused(2, "applies only to a sentence", "--d-model", "4")
+        self.refused(2, "applies only to a sentence", "--seed", "4")
         self.refused(2, "expected more than 0", "--temperature", "0")
 
     def test_views(self):
@@ -491,7 +537,7 @@ class Errors(TraceTest):
         self.refused(2, "there is 1", "--head", "2")
         self.refused(2, "from 1 to 8", "--step", "9")
         self.refused(2, "from 1 to 8", "--step", "nonsense")
-        self.refused(2, "one or the other", "--markdown", "--json")
+        self.refused(2, "choose one", "--markdown", "--json")
         self.refused(2, "Did you mean 004?", "--example", "04")
 
     def test_files(self):

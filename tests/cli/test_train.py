@@ -36,8 +36,8 @@ class Train(CliTest):
         out, err = self.run_attn("train", "sense")
         self.assertEqual(err, "")
         self.assertRegex(out, r"held-out accuracy +(9[89]\.\d|100\.0) %")
-        self.assertRegex(out, r"selectivity, layer 1 .* head 2 .* mean of heads [\d.]+ %")
-        self.assertRegex(out, r"accuracy, hiding what decides")
+        self.assertRegex(out, r"selectivity, layer 1 .* head 2 .* of the averaged weights [\d.]+ %")
+        self.assertRegex(out, r"accuracy, deciding tokens hidden")
         self.assertRegex(out, r"(?m)^> (bank|apple|mouse|plant) ")
         for line in out.splitlines():
             self.assertEqual(line, line.rstrip())
@@ -48,10 +48,11 @@ class Train(CliTest):
         self.assertEqual([line["step"] for line in run["history"]], [100, 200])
         self.assertEqual(run["held_out"]["examples"], 2048)
         self.assertEqual(len(run["held_out"]["selectivity"]), 2)
+        self.assertEqual(len(run["held_out"]["selectivity_of_averaged_weights"]), 2)
         self.assertFalse(run["interrupted"])
         self.assertEqual(run["solved_at"], -1)
         weights = run["example"]["weights"]
-        self.assertEqual((len(weights), len(weights[0]), len(weights[0][0])), (2, 2, 13))
+        self.assertEqual((len(weights), len(weights[0]), len(weights[0][0])), (2, 2, len(run["example"]["tokens"])))
         for layer in weights:
             for head in layer:
                 for row in head:
@@ -92,8 +93,8 @@ class Train(CliTest):
 
     def test_progress_lines_name_loss_accuracy_selectivity_rate_and_time_left(self):
         err = self.run_attn("train", "copy", "--steps", "200", "--progress", "always")[1]
-        self.assertRegex(err, r"(?m)^copy  step 100/200  loss [\d.]+  held-out [\d.]+ %  "
-                              r"selectivity [\d.]+ %  \d+ steps/s  0:\d\d left$")
+        self.assertRegex(err, r"(?m)^copy  step 100/200  0:\d\d left  loss [\d.]+  held-out [\d.]+ %  "
+                              r"selectivity [\d.]+ %  \d+ steps/s$")
 
     def test_a_study_prints_a_table_with_spreads(self):
         out = self.run_attn("train", "--study", "temperature", "--seeds", "2", "--steps", "60")[0]
@@ -112,10 +113,10 @@ class Files(CliTest):
         metadata, tensors = read_safetensors(self.path("m.safetensors"))
         self.assertEqual(metadata["format"], "attn transformer 1")
         self.assertEqual((metadata["task"], metadata["seed"], metadata["steps"]), ("whois", "9", "5"))
-        self.assertEqual(len(metadata["words"].split()), 73)
-        self.assertEqual(tensors["embedding.words"][0], [73, 32])
+        self.assertEqual(len(metadata["words"].split()), 74)
+        self.assertEqual(tensors["embedding.words"][0], [74, 32])
         self.assertEqual(tensors["layers.1.attention.w_q"][0], [32, 32])
-        self.assertEqual(tensors["output.w"][0], [32, 146])
+        self.assertEqual(tensors["output.w"][0], [32, 148])
         self.assertEqual(len(tensors), 6 + 2 * 16)
 
     def test_the_safetensors_package_opens_it(self):
@@ -194,7 +195,7 @@ class Usage(CliTest):
             shown += piece
         os.close(master)
         self.assertEqual(child.wait(60), 0)
-        self.assertIn(b"steps/s", shown)
+        self.assertIn(b"left  loss", shown)
         self.assertTrue(shown.endswith(b"\r\033[K"))
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_verify_record.c - the exit code of `attn verify` is about our own numbers: 1 when one of
- * them differs from the record, 0 when only documents are wrong. */
+/* test_verify_record.c - the exit code of `attn verify` depends on our own numbers: 1 if one of
+ * them differs from the record, 0 if only documents are wrong. */
 #include "lab/claims/numbers.h"
 #include "shared/out.h"
 #include "verify.h"

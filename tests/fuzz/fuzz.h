@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz.h - a fuzz target is one function, which libFuzzer calls with any bytes. corpus/NAME holds the
- * inputs that target NAME begins with; fuzz_driver.c runs a target without libFuzzer, so that every
- * compiler and ctest can. */
+/* fuzz.h - a fuzz target is one function, which libFuzzer calls with arbitrary bytes. corpus/NAME
+ * holds the initial inputs of target NAME; fuzz_driver.c runs a target without libFuzzer, so that
+ * it works with every compiler and in ctest. */
 #ifndef FUZZ_H
 #define FUZZ_H
 

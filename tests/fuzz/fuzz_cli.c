@@ -63,13 +63,14 @@ static void begin(void) {
     if (!stdout || !stderr) abort();
 }
 
-/* Numbers of 4 to 18 digits ask for sizes that are legal but take too long here, as do many
- * threads. */
+/* Numbers of 4 to 18 digits, or with a suffix or an exponent (9k, 1e9), ask for sizes that are legal
+ * but take too long here, as do many threads. */
 static bool is_expensive(const char *text) {
     const bool threads = strstr(text, "threads") != NULL;
     for (size_t run = 0; *text; text++) {
         run = isdigit((unsigned char)*text) ? run + 1 : 0;
         if (run > 1 && threads) return true;
+        if (run > 0 && text[1] && strchr("kKMGeE", text[1])) return true;
         if (run >= 4 && run <= 18 && !isdigit((unsigned char)text[1])) return true;
     }
     return false;
@@ -102,7 +103,8 @@ static int split(char *text, char **argv) {
 /* The others measure, train or prove for minutes, write reports or open a port. Words that are no
  * command at all are run: they must be refused. */
 static bool may_run(int argc, char **argv) {
-    static const char *const quick[] = {"run", "cost", "trace", "attend", "learn", "help", "info"};
+    static const char *const quick[] = {"run",   "cost", "trace", "attend",
+                                        "learn", "help", "info",  "completion"};
     const char *command = argc > 1 ? argv[1] : "help";
     for (size_t i = 0; i < sizeof quick / sizeof *quick; i++)
         if (strcmp(command, quick[i]) == 0) return true;

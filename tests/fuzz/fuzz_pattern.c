@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_pattern.c - any text into the language of --pattern, for a shape that the first two bytes name:
- * it must refuse with a message or give a pattern of that shape. */
+/* fuzz_pattern.c - arbitrary text for the parser of --pattern, with a shape given by the first two
+ * bytes: it must reject the text with a message, or give a pattern of that shape. */
 #include "fuzz.h"
 
 #include "run/pattern_option.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_safetensors.c - any bytes into the safetensors parser and the model reader: they must refuse
- * with a message or give what can be read, written and read again with the same content. */
+/* fuzz_safetensors.c - arbitrary bytes for the safetensors parser and the model reader: they must
+ * reject them with a message, or give something that can be read, written and read again with the
+ * same content. */
 #include "fuzz.h"
 
 #include "models/model.h"
