@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_web_libc.c - the functions that stand in for libc in the page's engine, against libc itself:
+/* test_web_libc.c - the functions that replace libc in the page's engine, against libc itself:
  * text, elementary functions, memory, sorting. Native; the module is tested in node. */
 #include "web/engine/web_math.h"
 #include "web/engine/web_memory.h"

@@ -14,7 +14,7 @@ attn_ctx *web_ctx(void) {
 
 /* ------------------------------------------------------------------------------- for the page */
 
-/* Room for what the page hands over, aligned for any number; 0 if there is none. */
+/* Memory for data from the page, aligned for any number; 0 if there is none. */
 __attribute__((export_name("take"))) void *web_take(size_t bytes) {
     return malloc(bytes ? bytes : 1);
 }

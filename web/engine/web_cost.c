@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_cost.c - what attention costs, and how sharp its rows are: as `attn cost` and figures F3 and
+/* web_cost.c - the cost of attention, and how sharp its rows are: as `attn cost` and figures F3 and
  * F4 of `attn report`. */
 #include "engine.h"
 #include "lab/steps/scaling.h"
@@ -33,7 +33,7 @@ EXPORT(cost) web_cost(double n, double d, double heads, int32_t causal) {
 
 /* ------------------------------------------------------------------------------------ sharpness */
 
-/* Random queries and keys, and weights of them. */
+/* Random queries and keys, and their weights. */
 typedef struct draw {
     int64_t d_k, n;
     double *qk;      /* (2, n, d_k) */
@@ -82,7 +82,7 @@ static attn_status measure(attn_ctx *ctx, draw *w, double *found) {
     return ATTN_OK;
 }
 
-/* As F4: trial t is drawn by seed + t. */
+/* As in F4: trial t uses seed + t. */
 EXPORT(sharpness) web_sharpness(double d_k, double n, double trials, double seed) {
     draw w;
     web_begin();
@@ -100,7 +100,7 @@ EXPORT(sharpness) web_sharpness(double d_k, double n, double trials, double seed
     return status;
 }
 
-/* As F3: one draw, weights at each scaling. */
+/* As in F3: one draw, with weights for each scaling. */
 EXPORT(scaling_maps) web_scaling_maps(double d_k, double n, double seed) {
     draw w;
     web_begin();

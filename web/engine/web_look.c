@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_look.c - attention of all layers and heads over one text, of a model or of random layers; its
- * numbers are those of models/look.h, by name. */
+/* web_look.c - attention of all layers and heads on one text, for a model or for random layers. The
+ * results have the names of models/look.h. */
 #include "engine.h"
 
 #include "lab/steps/principal.h"
@@ -34,7 +34,7 @@ static web_kind kind_of(size_t size) {
     return size == sizeof(float) ? WEB_F32 : size == 1 ? WEB_U8 : WEB_F64;
 }
 
-/* Keeps the memory of the look. */
+/* Keeps the look's memory. */
 static void put_look(const attni_look *look) {
     web_keep(look->memory);
     for (int p = 0; p < ATTNI_LOOK_PARTS; p++) {
@@ -70,7 +70,7 @@ EXPORT(look) web_look(double handle, const double *block) {
     const attni_model *model = web_model(handle);
     if (!model || !web_ctx()) return ATTN_E_VALUE;
     attni_look_input in = read_input(block, model->config.d_k);
-    in.causal |= model->config.causal; /* a causal model stays so under any mask */
+    in.causal |= model->config.causal; /* a causal model stays causal under any mask */
     ATTN_TRY(attni_look_at(web_ctx(), model, &in, &look, &web_error));
     put_answers(&look);
     if (look.n_parameters > 0) put_parameter_names(&model->parameters);
@@ -78,7 +78,7 @@ EXPORT(look) web_look(double handle, const double *block) {
     return web_result_status();
 }
 
-/* text: n words, each ended by 0. how: layers, heads, d_model, seed. */
+/* text: n words, each terminated by 0. how: layers, heads, d_model, seed. */
 EXPORT(look_random) web_look_random(char *text, const double *how, const double *block) {
     const lab_random_layers layers = {
         .layers = (int64_t)how[0],
@@ -98,7 +98,7 @@ EXPORT(look_random) web_look_random(char *text, const double *how, const double 
     return web_result_status();
 }
 
-/* points (n, 2) of rows (n, d) on the first two principal axes of them. */
+/* points (n, 2): rows (n, d) on their first two principal axes. */
 EXPORT(principal) web_principal(const float *rows, double n, double d) {
     web_begin();
     float *points = web_put("points", WEB_F32, WEB_SHAPE((int64_t)n, 2));

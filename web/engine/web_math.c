@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_math.c - see web_math.h. Series that need no tables, on arguments made small first. */
+/* web_math.c - see web_math.h. Series without tables, after reducing the argument. */
 #include "web_math.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_memory.c - malloc and its kin in a tenth of libc's code. Blocks lie side by side from the end
- * of the program's data, each behind a header of 64 bytes and a multiple of 64 long, so that every
- * block suits aligned_alloc(64); free ones are a list in the order of addresses, the first that is
- * large enough is taken, neighbours are joined. There are few blocks at a time, so that lists are
- * short. One thread. Tests: web/tests/engine.test.mjs (memory does not grow),
+/* web_memory.c - malloc and related functions in a tenth of libc's code. Blocks lie side by side
+ * from the end of the program's data, each after a header of 64 bytes and a multiple of 64 long, so
+ * that every block suits aligned_alloc(64). Free blocks form a list in the order of addresses; the
+ * first that is large enough is taken, and neighbours are joined. There are few blocks at a time,
+ * so the list is short. One thread. Tests: web/tests/engine.test.mjs (memory does not grow),
  * tests/web/test_web_libc.c */
 #include "web_memory.h"
 
@@ -13,19 +13,19 @@
 enum { UNIT = 64 };
 
 typedef struct block {
-    _Alignas(UNIT) size_t size; /* of the whole block, header included */
-    struct block *next;         /* the free one after this, if it is free itself */
+    _Alignas(UNIT) size_t size; /* of the whole block, including the header */
+    struct block *next;         /* the next free block, if this one is free */
 } block;
 
 static block *first_free;
 
-/* New memory of at least size bytes, right behind that of the last call; NULL when there is
+/* New memory of at least size bytes, directly after that of the last call; NULL if there is
  * none. */
 static block *more(size_t size);
 
 static block *after(block *b) { return (block *)(void *)((char *)b + b->size); }
 
-/* Puts a block among the free ones and joins it with its neighbours. */
+/* Adds a block to the free list and joins it with its neighbours. */
 static void release(block *b) {
     block *before = NULL, *next = first_free;
     for (; next && next < b; next = next->next) before = next;
@@ -44,7 +44,7 @@ static void release(block *b) {
     }
 }
 
-/* Cuts the block to size; what is left over becomes free. */
+/* Cuts the block to size; the rest becomes free. */
 static void trim(block *b, size_t size) {
     if (b->size - size < 2 * UNIT) return;
     block *rest = (block *)(void *)((char *)b + size);
@@ -63,7 +63,7 @@ static block *take_free(size_t size) {
     return NULL;
 }
 
-/* The block's size for that many bytes; 0 if there can be no such block. */
+/* The size of the block for that many bytes; 0 if it is too large. */
 static size_t whole(size_t bytes) {
     return bytes > PTRDIFF_MAX - 2 * UNIT ? 0 : (bytes + 2 * UNIT - 1) / UNIT * UNIT;
 }
@@ -111,9 +111,9 @@ void *web_aligned_alloc(size_t align, size_t bytes) {
 enum { PAGE = 65536 };
 
 static block *more(size_t size) {
-    extern char __heap_base; /* the linker's: where the program's data ends */
+    extern char __heap_base; /* set by the linker: where the program's data ends */
     static uintptr_t end;
-    if (!end) { /* what is left of the first pages */
+    if (!end) { /* the rest of the first pages */
         const uintptr_t base = ((uintptr_t)&__heap_base + UNIT - 1) / UNIT * UNIT;
         end = __builtin_wasm_memory_size(0) * PAGE;
         if (end - base >= 2 * UNIT) {
@@ -137,7 +137,7 @@ void *realloc(void *memory, size_t bytes) __attribute__((alias("web_realloc")));
 void *aligned_alloc(size_t align, size_t bytes) __attribute__((alias("web_aligned_alloc")));
 #else
 
-/* Native, for tests: a megabyte. */
+/* Native builds, for tests: one megabyte. */
 static block *more(size_t size) {
     static _Alignas(UNIT) char room[1 << 20];
     static size_t used;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_model.c - model files: what is in them, the models read from them, and their words. */
+/* web_model.c - model files: their contents, the models read from them, and their words. */
 #include "web_model.h"
 
 #include "engine.h"
+#include "lab/learning/task_form.h"
 #include "models/safetensors.h"
 
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static size_t header_length(const unsigned char *bytes, size_t size) {
     return length < SIZE_MAX ? (size_t)length : SIZE_MAX;
 }
 
-/* Why these bytes are no model of ours; "" if they are one. */
+/* Why these bytes are not an attn model; "" if they are. */
 static const char *problem_of(const void *bytes, size_t size) {
     attni_model model;
     if (attni_model_unpack(bytes, size, &model, &web_error) != ATTN_OK) return web_error.message;
@@ -98,8 +99,8 @@ static const char *problem_of(const void *bytes, size_t size) {
     return "";
 }
 
-/* bytes: the whole file, or its beginning to the end of the header at least; then the weights are
- * not looked at. file_size must be the size of the whole one. */
+/* bytes: the whole file, or at least its beginning up to the end of the header, in which case the
+ * weights are not examined. file_size must be the size of the whole file. */
 EXPORT(header) web_header(const void *bytes, size_t size, double file_size) {
     attni_safetensors file;
     web_begin();
@@ -121,8 +122,8 @@ EXPORT(header) web_header(const void *bytes, size_t size, double file_size) {
 
 /* --------------------------------------------------------------------------------------- tokens */
 
-/* Cuts text, which the page hands over to be written to, into words, each ended by 0, in
- * letters. */
+/* Splits text, which the page passes as writable memory, into words in letters, each terminated by
+ * 0. */
 static int64_t cut(const attni_model *model, const char *text, char *letters, const char **word,
                    int32_t *token) {
     int64_t n = 0;
@@ -136,7 +137,19 @@ static int64_t cut(const attni_model *model, const char *text, char *letters, co
     return n;
 }
 
-/* Known words as the model writes them, others as they were typed. */
+/* Where the task asks (-1: the sentence does not say) and, if the model has not learned to read
+ * such a sentence, the nearest that it can read (else ""). */
+static void put_reading(const attni_model *model, const int32_t *token, int64_t n) {
+    const lab_task *task = lab_task_with_words(model->task, model->words, model->config.n_words);
+    lab_reading reading = {.question = -1};
+    char nearest[LAB_READING_TEXT] = "";
+    if (task && task->forms) reading = lab_task_read(task, token, n);
+    if (reading.distance > 0) lab_reading_text(task, &reading, nearest, sizeof nearest);
+    web_put_number("question", reading.question);
+    web_put_text("nearest", nearest);
+}
+
+/* Known words in the model's spelling, others as they were typed. */
 EXPORT(tokenize) web_tokenize(double handle, const char *text) {
     web_begin();
     const attni_model *model = web_model(handle);
@@ -150,5 +163,6 @@ EXPORT(tokenize) web_tokenize(double handle, const char *text) {
     int32_t *tokens = web_put("tokens", WEB_I32, WEB_SHAPE(n));
     if (tokens) memcpy(tokens, token, (size_t)n * sizeof *tokens);
     web_put_texts("words", word, n);
+    put_reading(model, token, n);
     return web_result_status();
 }

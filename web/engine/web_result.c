@@ -46,7 +46,7 @@ void web_put_view(const char *name, web_kind kind, const web_shape *shape, const
     add(name, kind, shape, data);
 }
 
-/* A result that owns its memory, which is released if it cannot be; the memory, or NULL. */
+/* Adds a result that owns its memory, which is released on failure; returns the memory, or NULL. */
 static void *adopt(const char *name, web_kind kind, const web_shape *shape, void *memory) {
     web_result *result = memory ? add(name, kind, shape, memory) : NULL;
     if (result) return result->owned = memory;

@@ -12,7 +12,7 @@ static void swap(char *a, char *b, size_t size) {
     }
 }
 
-/* Moves the element at `at` down until no child is larger. */
+/* Sifts the element at `at` down until no child is larger. */
 static void sift_down(char *list, size_t n, size_t size, size_t at, comparison *compare) {
     for (size_t child; (child = 2 * at + 1) < n; at = child) {
         char *larger = list + child * size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_steps.c - attention step by step: a problem computed, the worked examples, and sentences of
- * one's own, by the same code as `attn trace`. */
+/* web_steps.c - attention step by step: computes a problem, the worked examples, and the user's own
+ * sentences, with the same code as `attn trace`. */
 #include "engine.h"
 #include "lab/steps/examples.h"
 #include "lab/steps/sentence.h"
@@ -29,7 +29,7 @@ static void put_step(const lab_step *step) {
             for (int64_t j = 0; j < step->columns; j++) *to++ = lab_step_at(step, h, i, j);
 }
 
-/* Matrices under their names; words and counts of all parts in lists, in the order of the parts. */
+/* Matrices by name; texts and counts of all parts as lists, in the order of the parts. */
 static void put_steps(const lab_steps *s) {
     const char *formula[LAB_N_PARTS], *sentence[LAB_N_PARTS];
     double *flops = web_put("flops", WEB_F64, WEB_SHAPE(LAB_N_PARTS));
@@ -85,7 +85,7 @@ static void put_given(const lab_problem *p) {
     web_put_number("causal", p->causal);
 }
 
-/* Which numbers of the statements with this scaling hold. */
+/* Which numbers of the statements with this scaling are right. */
 static attn_status judge(attn_ctx *ctx, const lab_example *example, bool unscaled, int32_t *holds) {
     lab_problem problem = example->problem;
     lab_steps steps;

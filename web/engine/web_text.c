@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_text.c - see web_text.h. Decimal and binary meet in 128-bit integers: a number is m 2^e, and
- * 10^q is 5^q 2^q, so that one product or quotient, rounded once, is the answer. */
+/* web_text.c - see web_text.h. Converts between decimal and binary with 128-bit integers: a number
+ * is m 2^e, and 10^q is 5^q 2^q, so that one product or quotient, rounded once, is the answer. */
 #include "web_text.h"
 
 #include <math.h>
@@ -16,11 +16,27 @@ static wide power_of_5(int n) {
     return p;
 }
 
+/* num / den and the remainder, bit by bit: compilers would call a function of 750 bytes instead.
+ * den is below 2^127. */
+static wide divide(wide num, wide den, wide *rest) {
+    wide quotient = 0;
+    *rest = 0;
+    for (int i = 0; i < 128; i++) {
+        *rest = *rest << 1 | num >> 127;
+        num <<= 1;
+        quotient <<= 1;
+        if (*rest < den) continue;
+        *rest -= den;
+        quotient |= 1;
+    }
+    return quotient;
+}
+
 /* --------------------------------------------------------------------------------------- output */
 
 typedef struct sink {
     char *to;
-    size_t size, n; /* n may pass size: it counts what there would be */
+    size_t size, n; /* n may exceed size: it counts the full length */
 } sink;
 
 static void put(sink *s, char c) {
@@ -41,9 +57,10 @@ static void put_whole(sink *s, uint64_t x, bool negative) {
     while (n > 0) put(s, digits[--n]);
 }
 
-/* num / den to the nearest whole number, halves to the even one. */
+/* num / den rounded to the nearest whole number, ties to even. */
 static uint64_t nearest(wide num, wide den) {
-    const wide quotient = num / den, rest = num - quotient * den;
+    wide rest;
+    const wide quotient = divide(num, den, &rest);
     const bool up = rest > den - rest || (rest == den - rest && (quotient & 1));
     return (uint64_t)quotient + up;
 }
@@ -57,7 +74,7 @@ static uint64_t scaled(double x, int q) {
     return shift >= 0 ? nearest(num << shift, den) : nearest(num, den << -shift);
 }
 
-/* The first `precision` digits of x > 0, and the power of ten of the first of them. */
+/* The first `precision` digits of x > 0, and the power of ten of the first digit. */
 static uint64_t digits_of(double x, int precision, int *exponent) {
     int moved = 0, k;
     uint64_t least = 1, digits;
@@ -81,7 +98,7 @@ static void put_exponent(sink *s, int k) {
     put_whole(s, (uint64_t)size, false);
 }
 
-/* %g: the shortest of fixed and exponential, without zeros at the end. */
+/* %g: the shorter of fixed and exponential notation, without trailing zeros. */
 static void put_real(sink *s, double x, int precision) {
     if (isnan(x)) return put_text(s, "nan", 3);
     if (signbit(x)) put(s, '-');
@@ -94,7 +111,7 @@ static void put_real(sink *s, double x, int precision) {
     for (int i = n - 1; i >= 0; i--, digits /= 10) text[i] = (char)('0' + digits % 10);
     while (n > 1 && text[n - 1] == '0') n--;
     const bool fixed = k >= -4 && k < precision;
-    const int point = fixed ? k : 0; /* digits before the point, less one */
+    const int point = fixed ? k : 0; /* number of digits before the point, minus one */
     if (point < 0) put_text(s, "0.", 2);
     for (int i = -1; i > point; i--) put(s, '0');
     for (int i = 0; i < n || i <= point; i++) {
@@ -123,7 +140,7 @@ static unsigned long long next_unsigned(int length, va_list *list) {
                        : va_arg(*list, unsigned);
 }
 
-/* One item after its %; the format behind it. */
+/* Writes one item after its %; returns the rest of the format. */
 static const char *put_item(sink *s, const char *f, va_list *list) {
     int precision = -1, length = 0;
     if (*f == '.')
@@ -181,11 +198,12 @@ static double compose(uint64_t m, int q) {
     for (; q < -27; q++) factor /= 10;
     if (q >= 0) return factor * round_wide(m * power_of_5(q), q);
     const int top = __builtin_clzll(m);
-    const wide num = (wide)(m << top) << 64, den = power_of_5(-q), quotient = num / den;
-    return factor * round_wide(quotient | (quotient * den != num), q - 64 - top);
+    wide rest;
+    const wide quotient = divide((wide)(m << top) << 64, power_of_5(-q), &rest);
+    return factor * round_wide(quotient | (rest != 0), q - 64 - top);
 }
 
-/* Digits into *m, of which 19 fit; *q counts the places of those that do not. */
+/* Reads digits into *m, which holds 19; *q counts the digits that do not fit. */
 static const char *take_digits(const char *text, uint64_t *m, int *q, bool fraction) {
     for (; *text >= '0' && *text <= '9'; text++) {
         const bool fits = *m < 1000000000000000000u;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_text.h - the little of the C library's text functions that the engine needs, a tenth of its
- * size. In the wasm module they stand in for those of libc; native tests compare them with libc.
- * Tests: tests/web/test_web_libc.c */
+/* web_text.h - the few text functions of the C library that the engine needs, in a tenth of the
+ * size. In the wasm module they replace those of libc; native tests compare them with libc. Tests:
+ * tests/web/test_web_libc.c */
 #ifndef WEB_TEXT_H
 #define WEB_TEXT_H
 
@@ -13,8 +13,8 @@
 int web_vsnprintf(char *to, size_t size, const char *format, va_list list);
 int web_snprintf(char *to, size_t size, const char *format, ...);
 
-/* Decimal numbers, correctly rounded if they have at most 19 digits and are of a middling size
- * (10^-27 to 10^27 times the digits); no hexadecimal, no names. */
+/* Decimal numbers, correctly rounded if they have at most 19 digits and a moderate size (10^-27 to
+ * 10^27 times the digits); no hexadecimal, no names. */
 double web_strtod(const char *text, char **end);
 /* Whole decimal numbers that fit. */
 long long web_strtoll(const char *text, char **end, int base);

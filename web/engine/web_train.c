@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* web_train.c - the tasks, and training one of them step by step: the page calls as many steps as
- * it has time for. There is one trainer. */
+/* web_train.c - the tasks, and training one of them step by step: the page requests as many steps
+ * as it has time for. There is one trainer. */
 #include "engine.h"
 #include "lab/learning/trainer.h"
 #include "lab/steps/scaling.h"
@@ -44,19 +44,19 @@ static const lab_task *task_named(const char *name) {
     return task;
 }
 
-/* A row of 0 and 1: which tokens are in the set. */
+/* A row of 0 and 1: the tokens in the set. */
 static void put_set(uint64_t set, int n, int32_t *row) {
     for (int j = 0; j < n; j++) row[j] = (int32_t)(set >> j & 1);
 }
 
-/* Held out: what training never sees. */
+/* Held-out examples, which training never sees. */
 EXPORT(task_example) web_task_example(const char *name, double seed, double number) {
     lab_task_example example;
     web_begin();
     const lab_task *task = task_named(name);
     if (!task) return ATTN_E_VALUE;
     lab_task_draw(task, (uint64_t)seed, (uint64_t)number, LAB_HELD_OUT, &example);
-    const int questions = task->n_questions, n = task->n;
+    const int questions = task->n_questions, n = example.n;
     int32_t *tokens = web_put("tokens", WEB_I32, WEB_SHAPE(n));
     int32_t *answers = web_put("answers", WEB_I32, WEB_SHAPE(questions, task->slots));
     int32_t *right = web_put("right", WEB_I32, WEB_SHAPE(questions, n));
@@ -75,7 +75,7 @@ EXPORT(task_example) web_task_example(const char *name, double seed, double numb
 
 /* ------------------------------------------------------------------------------------- training */
 
-/* What the page chooses, in this order. */
+/* The settings of the page, in this order. */
 enum { LAYERS, HEADS, D, D_K, BATCH, RATE, STEPS, SEED, CAUSAL, SCALE, TEMPERATURE };
 
 EXPORT(train_start) web_train_start(const char *name, const double *block) {
@@ -140,8 +140,8 @@ EXPORT(train_evaluate) web_train_evaluate(double examples, int32_t knock_out) {
     return web_result_status();
 }
 
-/* Exchanges the weights in training with those of an open model of the same run, so that these can
- * be judged; called again, it puts them back. */
+/* Exchanges the weights being trained with those of an open model of the same run, so that those
+ * can be judged; calling it again puts them back. */
 EXPORT(train_swap) web_train_swap(double handle) {
     web_begin();
     const attni_model *other = web_model(handle), *mine = web_model_in_training();

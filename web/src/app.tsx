@@ -1,5 +1,5 @@
-// app.tsx - the frame around the rooms: name, tabs, what is shared by all rooms, the side card, the
-// readout that screen readers follow. A room is a function of the state; see rooms/.
+// app.tsx - the frame around the rooms: name, tabs, what all rooms share, the side card, and the readout
+// that screen readers follow. A room is a function of the state; see rooms/.
 import { useEffect } from 'preact/hooks';
 import { ROOMS, type Room, type State } from './state/state';
 import { store, useStore } from './state/store';

@@ -1,5 +1,5 @@
-// awaited.ts - how much the page still waits for: answers of the engine, files, rooms. Who tests the page must
-// know when nothing more will come. See hook.ts.
+// awaited.ts - counts what the page is still waiting for: answers of the engine, files, rooms. Tests need to know
+// when nothing more will come. See hook.ts.
 let open = 0;
 
 /** Counts the promise until it is settled. */

@@ -1,4 +1,4 @@
-// hook.ts - window.attnTest, what tests in a browser ask of the page; only with ?test in the URL.
+// hook.ts - window.attnTest, the page's interface for browser tests; present only with ?test in the URL.
 // Callers: web/tests/support.mjs.
 import { isAwaiting } from './awaited';
 import { engine } from './engine/client';

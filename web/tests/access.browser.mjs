@@ -1,35 +1,37 @@
 // access.browser.mjs - nobody is shut out: nothing that axe finds in any room, view and theme, no scrolling
 // sideways at any width, and the whole journey by keyboard alone.
 import assert from 'node:assert/strict';
-import { assertAccessibleInBothThemes, assertNoOverflow, settle, show, state } from './support.mjs';
+import { assertAccessibleInBothThemes, assertNoOverflow, ROOMS, settle, show, state } from './support.mjs';
 
-/** The places of the page that differ in what stands there: settings of the URL, by room. */
-const PLACES = {
-    steps: ['', 'steps.step=4&steps.row=2&steps.column=3', 'steps.step=7&mask=causal', 'steps.example=002-scaling&steps.step=1',
-        'steps.example=mine&steps.step=10&sentence=the+cat+saw+the+dog', 'present=1&slide=3&steps.example=002-scaling&steps.step=4'],
-    explore: ['', 'compare=The+red+cat+sat+on+the+blue+mat+because+it+was+dirty.', 'explore.view=arcs', 'explore.view=heads&mask=causal',
-        'explore.view=shift', 'explore.view=gradient', 'present=1&slide=0'],
-    train: ['', 'train.task=induction'],
-    models: [''],
-    cost: [''],
+const visited = [];
+
+/** Goes through the places of a room that differ in what is shown (settings of the URL), then fails with everything that was found. */
+const inEveryPlace = (room, places) => {
+    visited.push(room);
+    return async ({ page, base }) => {
+        const found = [];
+        for (const settings of places) {
+            await show(page, base, room, settings);
+            for (const check of [assertAccessibleInBothThemes, assertNoOverflow])
+                await check(page, `${room} ${settings}`).catch((error) => found.push(error.message));
+        }
+        assert.equal(found.join('\n'), '');
+    };
 };
 
-/** Goes through all places of a room, then fails with everything that was found. */
-const inEveryPlace = (room) => async ({ page, base }) => {
-    const found = [];
-    for (const settings of PLACES[room]) {
-        await show(page, base, room, settings);
-        for (const check of [assertAccessibleInBothThemes, assertNoOverflow])
-            await check(page, `${room} ${settings}`).catch((error) => found.push(error.message));
-    }
-    assert.equal(found.join('\n'), '');
-};
+export const steps_shuts_nobody_out = inEveryPlace('steps', [
+    '', 'steps.step=4&steps.row=2&steps.column=3', 'steps.step=7&mask=causal', 'steps.example=002-scaling&steps.step=1',
+    'steps.example=mine&steps.step=10&sentence=the+cat+saw+the+dog', 'present=1&slide=3&steps.example=002-scaling&steps.step=4']);
+export const explore_shuts_nobody_out = inEveryPlace('explore', [
+    '', 'compare=The+red+cat+sat+on+the+blue+mat+because+it+was+dirty.', 'explore.view=arcs', 'explore.view=heads&mask=causal',
+    'explore.view=shift', 'explore.view=gradient', 'present=1&slide=0']);
+export const train_shuts_nobody_out = inEveryPlace('train', ['', 'train.task=induction']);
+export const models_shuts_nobody_out = inEveryPlace('models', ['']);
+export const cost_shuts_nobody_out = inEveryPlace('cost', ['']);
 
-export const steps_shuts_nobody_out = inEveryPlace('steps');
-export const explore_shuts_nobody_out = inEveryPlace('explore');
-export const train_shuts_nobody_out = inEveryPlace('train');
-export const models_shuts_nobody_out = inEveryPlace('models');
-export const cost_shuts_nobody_out = inEveryPlace('cost');
+export async function every_room_is_visited() {
+    assert.deepEqual(visited, ROOMS);
+}
 
 const MOST_STOPS = 120;
 

@@ -22,7 +22,7 @@ async function learn(page) {
 const foldStory = (page) => page.locator('.story > summary').click();
 const PICTURES = [
     ['steps', 'steps', 'steps.step=4&steps.row=2&steps.column=3'],
-    ['explore', 'explore', 'token=9', foldStory],
+    ['explore', 'explore', 'token=7', foldStory],
     ['train', 'train', '', learn],
     ['models', 'models', ''],
     ['cost', 'cost', ''],

@@ -73,10 +73,22 @@ async function everyStepOf(page, base, settings, truth) {
 export async function examples_are_those_of_attn_trace({ page, base, attn }) {
     const seen = await everyStepOf(page, base, 'steps.example=004', trace(attn, ['--example', '004']));
     assert.deepEqual([...seen].sort(), ['k', 'masked', 'output', 'q', 'scaled', 'scores', 'v', 'w_k', 'w_q', 'w_v', 'weights', 'x']);
-    for (const name of ['001', '002', '002-plain', '002-scaling', '003', '003-scaling', '004-stated'])
+    for (const name of ['001', '002', '002-plain', '002-scaling', '003', '003-scaling', '004-heads', '004-stated'])
         await everyStepOf(page, base, `steps.example=${name}`, trace(attn, ['--example', name]));
     await everyStepOf(page, base, 'steps.example=004&mask=causal&scale=none&temperature=0.5',
         trace(attn, ['--example', '004', '--causal', '--no-scale', '--temperature', '0.5']));
+}
+
+/** The numbers are compared with those of `attn verify` by tests/book/test_count.py. */
+export async function wrong_numbers_lead_to_the_count_of_all({ page, base }) {
+    await open(page, base, 'steps.example=004-heads&steps.step=8');
+    await settle(page);
+    const struck = page.locator('table.stated s');
+    assert.equal(await struck.count(), 8); // both columns of head 1, four words
+    await page.getByText(/^\d+ statements of the documents tested: \d+ are wrong/).waitFor();
+    await open(page, base, 'steps.example=002-plain');
+    await settle(page);
+    assert.equal(await page.getByText(/statements of the documents tested/).count(), 0);
 }
 
 export async function sentences_of_ones_own({ page, base, attn }) {
@@ -201,7 +213,7 @@ export async function a_cell_factor_by_factor({ page, base }) {
     await steps(page).nth(7).click(); // the picked cell is the same one among the weights
     assert.equal(await matrix(page, 'weights').locator('td.marked').getAttribute('data-at'), '2,3');
     const note = await page.locator('.stated').textContent();
-    assert.match(note, /says 0\.278 it is 0\.2596/);
+    assert.match(note, /stated 0\.278 correct 0\.2596/);
 }
 
 export async function keys_and_play({ page, base }) {

@@ -11,7 +11,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../..');
 const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-export const ROOMS = ['steps', 'explore', 'train', 'models', 'cost'];
+/** The rooms of the page, in the order of the tabs. */
+export const ROOMS = /ROOMS = \[(.*)\]/.exec(readFileSync(join(here, '../src/state/state.ts'), 'utf8'))[1].match(/\w+/g);
 const WIDTHS = [360, 768, 1440, 3840];
 const THEMES = ['light', 'dark'];
 export const ATTN = process.env.ATTN ?? join(root, 'build/release/cli/attn');

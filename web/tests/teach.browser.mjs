@@ -58,11 +58,11 @@ const WRONG = [
     ['#1?room=steps', 'Three projections', 'a', { room: 'steps', 'steps.example': '002-plain', 'steps.step': '2' }, 'Scores'],
     ['#1?room=steps&steps.step=5', 'Large heads without scaling', 'd', { scale: 'none', 'steps.example': '002-scaling' }, 'Softmax'],
     ['#1?room=steps&steps.step=7', 'Where softmax runs', 'b', { room: 'steps', 'steps.step': '7' }, 'Softmax'],
-    ['#1?room=explore', 'A row that sees nothing', 'a', { mask: 'padding', padding: '12' }, ''],
+    ['#1?room=explore', 'A row that sees nothing', 'a', { mask: 'padding', padding: '10' }, ''],
     ['#1?room=explore', 'Shuffled tokens', 'a', { room: 'steps', 'steps.example': 'mine', sentence: 'man bites dog' }, 'Weighted values'],
     ['#1?room=explore', 'Ties at temperature zero', 'c', { room: 'steps', 'steps.example': '001', temperature: '0.001' }, 'Softmax'],
     ['#1?room=train', 'The zero gradient', 'd', { room: 'steps', 'steps.example': '001' }, 'Softmax'],
-    ['#1?room=train', 'Who learns from a causal mask', 'b', { room: 'steps', 'steps.example': '003' }, 'Softmax'],
+    ['#1?room=train', 'Gradients under a causal mask', 'b', { room: 'steps', 'steps.example': '003' }, 'Softmax'],
     ['#1?room=cost', 'Twice the text', 'a', { room: 'cost', 'cost.n': '512' }, ''],
     ['#1?room=cost&cost.n=512', 'A share of the memory', 'a', { room: 'cost' }, ''],
     ['#1?room=cost', 'Tiles', 'a', { room: 'cost', 'cost.n': '16384' }, ''],
@@ -127,7 +127,7 @@ export async function right_answers_count_for_the_session({ page, base }) {
     await page.getByLabel('Before softmax: set its score to minus infinity.').check();
     await page.getByRole('button', { name: 'Check' }).click();
     await page.waitForSelector('.quiz .right');
-    assert.match(await page.locator('.quiz').innerText(), /2 of 2 answered \(14 in all\)/);
+    assert.match(await page.locator('.quiz').innerText(), /2 of 2 answered \(14 in total\)/);
     await page.reload();
     await page.waitForSelector('.quiz');
     assert.match(await page.locator('.quiz').innerText(), /2 of 2 answered/, 'the score lasts for the session');
@@ -190,12 +190,12 @@ export async function single_keys_and_dialogs({ page, base }) {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     await assertAccessible(page, 'keys');
-    await page.getByLabel('Single keys work').uncheck();
+    await page.getByLabel('Enable single-key shortcuts').uncheck();
     await page.keyboard.press('Escape');
     await page.keyboard.press('3');
     assert.equal((await stateOf(page)).room, undefined, 'single keys are off');
     await page.getByRole('button', { name: 'Keys' }).click();
-    await page.getByLabel('Single keys work').check();
+    await page.getByLabel('Enable single-key shortcuts').check();
     await page.keyboard.press('Escape');
     assert.equal(await focused(page), 'Keys', 'the focus is where it was');
     await page.keyboard.press('3');

@@ -80,7 +80,7 @@ async function turnBackTime(page) {
     const [accuracy] = await figures(page);
     assert.ok(accuracy < 0.2, `accuracy of step 0: ${accuracy}`);
     await page.waitForFunction(() => Number.isFinite(Number.parseFloat(document.querySelectorAll('.figure')[2].dataset.value))); // knock-out of the snapshot
-    assert.match(await page.locator('.layers .badge').first().innerText(), /^random, seed/);
+    assert.match(await page.locator('.layers .badge').first().innerText(), /^random numbers, seed/);
     await timeline.press('End');
     await page.waitForFunction((share) => Number(document.querySelector('.sentence').dataset.right) === share, solved);
 }
@@ -90,7 +90,7 @@ async function beginAnew(page) {
     await atRest(page, '[data-step="0"]');
     await page.getByRole('button', { name: 'Step', exact: true }).click();
     await atRest(page, '[data-step="1"]');
-    assert.match(await page.locator('.same').innerText(), /^All 1 losses .* to the bit/);
+    assert.match(await page.locator('.same').innerText(), /^All 1 losses are bit-identical/);
 }
 
 export async function whois_is_learnt_and_it_looks_at_what_it_means({ page, base, attn }) {
@@ -149,7 +149,7 @@ export async function temperature_equals_no_scaling_to_the_bit({ page, base }) {
     await page.getByRole('button', { name: '▶ Temperature 0.25' }).click();
     await page.waitForFunction(() => Number(document.querySelector('.train').dataset.step) > 55, null, { timeout: PATIENCE });
     await page.locator('.experiments .panel').last().getByRole('button', { name: 'No scaling' }).click();
-    await page.waitForFunction(() => /before .*temperature 0.25.* to the bit/.test(document.querySelector('.same')?.textContent ?? ''), null, { timeout: PATIENCE });
+    await page.waitForFunction(() => /bit-identical .*previous run .*temperature 0.25/.test(document.querySelector('.same')?.textContent ?? ''), null, { timeout: PATIENCE });
     await page.getByRole('button', { name: 'Pause' }).click();
     await atRest(page);
 }

@@ -1,5 +1,5 @@
-// answer.ts - what the engine answers to a question that depends on settings: while a new question is
-// being answered the last answer stays.
+// answer.ts - the engine's answer to a request that depends on settings: the last answer stays until the
+// next one arrives.
 import { useEffect, useState } from 'preact/hooks';
 import { latest, OVERTAKEN } from './latest';
 

@@ -1,5 +1,5 @@
-// bytes.ts - what a file of the build holds. A page from disk may not fetch: there the bytes are in the
-// URL itself.
+// bytes.ts - the contents of a file of the build. A page opened from disk cannot fetch files; there the
+// bytes are in the URL itself.
 import { awaited } from '../awaited';
 
 async function read(url: string): Promise<ArrayBuffer> {

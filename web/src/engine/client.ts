@@ -1,5 +1,5 @@
-// client.ts - the page's side of the engine: starts the Worker, hands it the module, and turns every
-// method of Engine into a question and its answer. In the single file the module is a data URL.
+// client.ts - the page's side of the engine: starts the Worker, sends it the module, and turns every
+// method of Engine into a request and its response. In the single file the module is a data URL.
 import { awaited } from '../awaited';
 import { bytesOf } from './bytes';
 import type { FromWorker, ToWorker } from './messages';

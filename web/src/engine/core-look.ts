@@ -1,6 +1,6 @@
 // core-look.ts - models, their files, and looks: see web/engine/web_model.c and web_look.c.
 import { type Module, type Results } from './module';
-import { MASKS, SCALES, type FileHeader, type Look as LookFound, type LookInput, type ModelInfo, type Scale, type Tensor } from './types';
+import { MASKS, SCALES, type FileHeader, type Look as LookFound, type LookInput, type ModelInfo, type Scale, type Tensor, type Tokenized } from './types';
 
 /** The scale of a model by its name; one of its own is nearest to none of them. */
 function scaleName(factor: number, d_k: number): Scale {
@@ -111,9 +111,9 @@ export class Look {
         return this.module.call('principal', this.module.lend(data), shape[0]!, shape[1]!).tensor('points');
     }
 
-    tokenize(handle: number, text: string) {
+    tokenize(handle: number, text: string): Tokenized {
         const r = this.module.call('tokenize', handle, this.module.lendText(text));
-        return { words: r.texts('words'), tokens: Array.from(r.tensor('tokens').data) };
+        return { words: r.texts('words'), tokens: Array.from(r.tensor('tokens').data), question: r.number('question'), nearest: r.text('nearest') };
     }
 
     private block(input: LookInput, n: number): number {

@@ -1,5 +1,5 @@
-// core.ts - every method of Engine (types.ts), answered at once: numbers into the module, results out
-// of it. The Worker calls it for the page, tests call it directly.
+// core.ts - every method of Engine (types.ts), synchronously: passes numbers to the module and results
+// back. The Worker calls it for the page; tests call it directly.
 import { Cost } from './core-cost';
 import { Look } from './core-look';
 import { Steps } from './core-steps';

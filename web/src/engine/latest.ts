@@ -1,4 +1,4 @@
-// latest.ts - for sliders: while one question is being answered only the newest of the others waits.
+// latest.ts - for sliders: while one request is being answered, only the newest of the others waits.
 
 /** The question was overtaken by a newer one: its promise resolves to this. */
 export const OVERTAKEN = Symbol('overtaken');

@@ -1,4 +1,4 @@
-// messages.ts - what page and Worker send each other.
+// messages.ts - the messages between the page and the Worker.
 import type { Engine } from './types';
 
 /** The first message is the module, every other one a question. */

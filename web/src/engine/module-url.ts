@@ -1,6 +1,6 @@
-// module-url.ts - which of the two engines this browser runs. The relaxed one multiplies and adds as the machine
-// does it fastest: a seventh quicker in training, its last bits those of the machine. The page in one file
-// carries the other alone, which every browser has.
+// module-url.ts - chooses between the two engines. The relaxed one uses the machine's fastest multiply-add: it trains
+// a seventh faster, and its last bits depend on the machine. The single-file page contains only the other one, which
+// runs in every browser.
 import plain from '../../../build/web/engine.min.wasm?url';
 import relaxed from '../../../build/web-relaxed/engine.min.wasm?url';
 

@@ -1,5 +1,5 @@
-// types.ts - what the engine offers to the page. Every number on the page comes through here: the C
-// library compiled to WebAssembly, in a Worker. client.ts implements it. Tests: web/tests/engine.
+// types.ts - the interface of the engine. Every number on the page comes from it: it is the C library
+// compiled to WebAssembly, running in a Worker. client.ts implements it. Tests: web/tests/engine.test.mjs
 
 /** Row-major numbers with a shape. */
 export interface Tensor {
@@ -176,6 +176,14 @@ export interface Evaluation {
     withoutRival: number;
 }
 
+/** A sentence as the words of a model. */
+export interface Tokenized {
+    words: string[]; // known ones as the model writes them, others as they were typed
+    tokens: number[]; // -1: not a word of the model
+    question: number; // the token that its task asks about; -1: the sentence does not say
+    nearest: string; // '' if the model has learned to read such sentences, else the nearest of them
+}
+
 /** An example of a task with what decides the answers. */
 export interface TaskExample {
     tokens: number[];
@@ -217,7 +225,7 @@ export interface Engine {
     readHeader(bytes: Uint8Array, fileSize?: number): Promise<FileHeader>;
     closeModel(handle: number): Promise<void>;
     /** Token numbers, -1 for words the model does not know. */
-    tokenize(handle: number, text: string): Promise<{ words: string[]; tokens: number[] }>;
+    tokenize(handle: number, text: string): Promise<Tokenized>;
     look(handle: number, input: LookInput): Promise<Look>;
     /** Random weights over any words: shows the arithmetic, not meaning. */
     lookRandom(words: string[], how: { layers: number; heads: number; d_model: number; seed: number },

@@ -1,5 +1,5 @@
-// worker.ts - the engine at work beside the page: starts the module that it is sent, then answers
-// questions in the order in which they come.
+// worker.ts - runs the engine in a Worker: starts the module that it is sent, then answers requests
+// in the order in which they arrive.
 import { Core } from './core';
 import { buffersOf, type FromWorker, type ToWorker } from './messages';
 

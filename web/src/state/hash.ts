@@ -1,6 +1,6 @@
 // hash.ts - the state as the hash of the URL and back: "#1?room=explore&explore.range=row". Only what
-// differs from the defaults is written. What cannot be understood falls back to the default: a link
-// may be old, cut or made by hand. Tests: web/tests/frame.browser.mjs
+// differs from the defaults is written. Values that cannot be parsed become the default: a link may be
+// old, truncated or handmade. Tests: web/tests/frame.browser.mjs
 import { CHOICES, DEFAULTS, LIMITS, LONGEST_TEXT, type State } from './state';
 
 const VERSION = '1';

@@ -1,6 +1,6 @@
-// models.ts - the models behind the names that state.model has: 'trained' and 'file' are kept here by the
-// rooms that made them, any other name but 'random' is a bundled file. The one place that opens and closes
-// them: ask modelOf() before each question to the engine, a handle lives only until its model is replaced.
+// models.ts - the models that state.model names: 'trained' and 'file' are stored here by the rooms that made
+// them, any other name except 'random' is a bundled file. Only this file opens and closes them: call modelOf()
+// before each request to the engine, because a handle is valid only until its model is replaced.
 import { bytesOf } from '../engine/bytes';
 import { engine } from '../engine/client';
 import type { ModelInfo } from '../engine/types';
@@ -21,7 +21,6 @@ export interface OpenModel {
 export interface Bundled {
     name: string;
     command: string;
-    seed: number;
 }
 
 // What tools/build makes: build/web/models/NAME.safetensors and models.json, a list of Bundled.

@@ -2,8 +2,8 @@
 // (hash.ts), undo is a list of them (store.ts). A room keeps its own part under its name.
 import { MASKS, SCALES, type Mask, type Scale } from '../engine/types';
 
-export type Room = 'steps' | 'explore' | 'train' | 'models' | 'cost';
-export const ROOMS: Room[] = ['steps', 'explore', 'train', 'models', 'cost'];
+export const ROOMS = ['steps', 'explore', 'train', 'models', 'cost'] as const; // also read by web/tests/support.mjs
+export type Room = (typeof ROOMS)[number];
 
 export type Aggregate = 'head' | 'mean' | 'max' | 'rollout' | 'gradient';
 export type Colors = 'cividis' | 'viridis' | 'ink';
@@ -71,7 +71,7 @@ export const DEFAULTS: State = {
     theme: 'auto',
     present: false,
     slide: 0,
-    sentence: 'The red cat sat on the blue mat because it was tired.',
+    sentence: 'The cat sat on the mat because it was tired.',
     compare: '',
     model: 'whois',
     seed: 42,

@@ -1,4 +1,4 @@
-// store.ts - the one state of the page: who wants to know of changes, undo, and the URL.
+// store.ts - the state of the page: listeners for changes, undo, and the URL.
 // A change that belongs to the last one (a slider being dragged) replaces it in the list of undo.
 import { useEffect, useState } from 'preact/hooks';
 import { copy, decode, encode } from './hash';

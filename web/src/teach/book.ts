@@ -1,5 +1,5 @@
-// book.ts - pages of docs/book on the page: fetched when first wanted, so that the text lives once and does
-// not weigh on the start.
+// book.ts - pages of docs/book in the web page: fetched when first needed, so that the text exists only once and
+// does not slow down the start.
 import { useEffect, useState } from 'preact/hooks';
 import { bytesOf } from '../engine/bytes';
 

@@ -1,6 +1,6 @@
-// moves.ts - states that teaching sends the reader to: by "try this", by wrong answers of the quiz, by the
-// tour and by slides. A move begins from plain settings, so that it shows what its text says.
-import type { State } from '../state/state';
+// moves.ts - the states that "Try this", wrong answers of the quiz, the tour and the slides lead to. A move
+// starts from plain settings, so that it shows what its text says.
+import { DEFAULTS, type State } from '../state/state';
 import { store } from '../state/store';
 
 type Plain = string | number | boolean;
@@ -31,9 +31,9 @@ export function go(move: Move): void {
     });
 }
 
-export const TIRED = 'The red cat sat on the blue mat because it was tired.';
-export const DIRTY = 'The red cat sat on the blue mat because it was dirty.';
-const IT = 9; // the place of "it" in both
+export const TIRED = DEFAULTS.sentence;
+export const DIRTY = TIRED.replace('tired', 'dirty');
+const IT = 7; // the place of "it" in both
 
 const explore = (move: Move): Move => ({ room: 'explore', model: 'whois', sentence: TIRED, layer: 1, token: IT, ...move });
 const steps = (example: string, step: number, more: Partial<State['steps']> = {}): Move => ({ room: 'steps', steps: { example, step, ...more } });
@@ -51,7 +51,7 @@ export const MOVES = {
     bothSentences: explore({ compare: DIRTY }),
     sharp: explore({ temperature: 0.2 }),
     causal: explore({ mask: 'causal' }),
-    oneSeen: explore({ mask: 'padding', padding: 12 }),
+    oneSeen: explore({ mask: 'padding', padding: 10 }),
     allHeads: explore({ explore: { view: 'heads' } }),
     bank: explore({ model: 'sense', sentence: 'the bank near the water and the door .', token: 1 }),
     tokens: steps('004', 0),

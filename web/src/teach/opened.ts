@@ -1,4 +1,4 @@
-// opened.ts - what stands over the page: a tour, or a dialog. Buttons and keys all over the page open them; the
+// opened.ts - what is open above the page: the tour, or a dialog. Buttons and keys all over the page open them; the
 // frame shows them.
 import { useState } from 'preact/hooks';
 

@@ -1,5 +1,5 @@
-// place.ts - where the reader is, for the side card: the room, and in Steps the step, which only the
-// room knows, since it depends on what the example gives.
+// place.ts - where the reader is, for the side card: the room, and in Steps the step, which depends on
+// what the example gives.
 import { useEffect, useState } from 'preact/hooks';
 import type { PageName } from '../rooms/steps/pages';
 import type { State } from '../state/state';

@@ -1,4 +1,4 @@
-// session.ts - what is remembered until the tab is closed. Storage may be forbidden: then nothing is.
+// session.ts - what is remembered until the tab is closed. If storage is forbidden, nothing is.
 export function recall<T>(name: string, usual: T): T {
     try {
         const text = sessionStorage.getItem(`attn.${name}`);

@@ -1,5 +1,5 @@
 // tour.tsx - two minutes through the rooms: a small window at the side that goes from stop to stop and frames
-// what it speaks of. It does not block the page; Escape ends it and gives the focus back.
+// what it describes. It does not block the page; Escape ends it and restores the focus.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { store } from '../state/store';
 import * as t from '../text/en';

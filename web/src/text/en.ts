@@ -1,6 +1,7 @@
-// en.ts - every string of the page, in one table, so that it can be translated: `import * as t`. Each room
-// has a file of its own, which arrives with the room.
+// en.ts - every string of the page, in one place so that they can be translated: `import * as t`. Each room
+// has its own file, which is loaded with the room.
 export * from './en/cost';
+export * from './en/documents';
 export * from './en/explore';
 export * from './en/frame';
 export * from './en/guide';

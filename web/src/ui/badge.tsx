@@ -1,5 +1,5 @@
-// badge.tsx - where the numbers of a picture come from. Every picture has one: random or hand-set
-// weights must never look like understanding.
+// badge.tsx - says where the numbers of a picture come from. Every picture has one, so that random or
+// hand-set weights are never mistaken for learned ones.
 import * as t from '../text/en';
 
 export type Provenance =

@@ -1,5 +1,5 @@
-// chart.tsx - lines over axes, as SVG, so that it can be saved as it is. Series differ by colour and
-// by dash; a hidden table has the same numbers for screen readers.
+// chart.tsx - line charts as SVG, so that they can be saved unchanged. Series differ in colour and
+// dash; a hidden table has the same numbers for screen readers.
 import { useRef } from 'preact/hooks';
 import { useWidth } from './hooks';
 import { type Axis, type Scale, scaleOf, tickText } from './ticks';

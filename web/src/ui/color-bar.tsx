@@ -1,4 +1,4 @@
-// color-bar.tsx - the colours of a scale from its low end to its high one; what the ends are, stands beside it.
+// color-bar.tsx - the colours of a scale from its low end to its high end, with labels at the ends.
 import type { Colors } from '../state/state';
 import { palette } from './colors';
 import { useDark } from './hooks';

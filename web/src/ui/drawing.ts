@@ -1,5 +1,5 @@
-// drawing.ts - a picture that is painted with a pen: on a canvas of the page, or as SVG to be saved. The painters
-// know only the pen, so both show the same. The SVG stands alone: every colour and font is in it.
+// drawing.ts - draws a picture with a pen: on a canvas of the page, or as SVG to be saved. The painters use only the
+// pen, so both show the same. The SVG is self-contained, with every colour and font in it.
 const NAMESPACE = 'http://www.w3.org/2000/svg';
 const LEAST_CELL = 4; // pixels; smaller cells are one image
 

@@ -1,4 +1,4 @@
-// export.tsx - what is seen, to take away: a picture, its numbers, and the command that gives the same.
+// export.tsx - saves what is shown: a picture, its numbers, and the command that prints the same numbers.
 import { bytesOf } from '../engine/bytes';
 import * as t from '../text/en';
 import { Copy } from './copy';

@@ -1,4 +1,4 @@
-// foot.tsx - below each picture: where its numbers come from, and how to take them away.
+// foot.tsx - the line below each picture: where its numbers come from, and how to save them.
 import type { ComponentProps } from 'preact';
 import { Badge, type Provenance } from './badge';
 import { Export } from './export';

@@ -1,6 +1,6 @@
 // heatmap.tsx - a matrix on a canvas: colours, numerals where they fit, hatching where masked, names
-// around it. Beside the canvas stands a grid of one row for keyboard and screen reader: arrows,
-// Home, End move, Enter picks, Escape lets go. Hovering previews. 512 x 512 cells are drawn in one go.
+// around it. Next to the canvas there is a one-row grid for keyboard and screen reader: arrows, Home
+// and End move, Enter picks, Escape cancels. Hovering previews. 512 x 512 cells are drawn at once.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Colors, Range } from '../state/state';
 import { isDark, numeralOn, palette, placing, type Rgb } from './colors';

@@ -1,4 +1,4 @@
-// hooks.ts - what pictures must know of the page: its theme, and the room they have.
+// hooks.ts - what pictures need to know about the page: its theme, and the space they have.
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { isDark } from './colors';

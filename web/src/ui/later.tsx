@@ -1,5 +1,5 @@
-// later.tsx - a part of the page that is a file of its own: it comes when it is first shown, or before that
-// by load(), so that who visits one room does not wait for the others.
+// later.tsx - a part of the page in a separate file. It is loaded when it is first shown, or earlier by load(),
+// so that visitors of one room do not wait for the others.
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { awaited } from '../awaited';

@@ -1,5 +1,5 @@
-// numbers.ts - numbers as they are printed in cells: as few decimals as the matrix needs, at most four,
-// as `attn trace` prints them; and what a typed number is.
+// numerals.ts - formats the numbers in cells with as few decimals as the matrix needs, at most four,
+// as `attn trace` does; and parses typed numbers.
 
 const MOST_DECIMALS = 4;
 

@@ -1,4 +1,4 @@
-// shell.ts - what commands that are copied have in common.
+// shell.ts - what the commands that the page shows have in common.
 import type { Scale } from '../engine/types';
 
 /** An option of `attn trace` and `attn train`. */

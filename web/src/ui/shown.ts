@@ -1,4 +1,4 @@
-// shown.ts - the matrices that stand on the page, by name, for tests that compare them with the command.
+// shown.ts - the matrices on the page, by name, for tests that compare them with the command.
 // Pictures call useShown(); without ?test in the URL nothing is kept. See src/hook.ts.
 import { useEffect } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// units.ts - large numbers for people: three digits and a unit, as `attn cost` prints them.
+// units.ts - formats large numbers with three digits and a unit, as `attn cost` prints them.
 const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z'];
 
 function inUnits(value: number, base: number, unitOf: (prefix: string) => string): string {

@@ -1,5 +1,5 @@
-// cost.tsx - the room Cost: what attention takes, against the length of the text, and how sharp it is,
-// against the size of a head. Everything is counted or drawn by the engine when a slider moves.
+// cost.tsx - the room Cost: the cost of attention against the length of the text, and its sharpness against
+// the head size. The engine counts or samples everything when a slider moves.
 import { useEffect } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';

@@ -1,5 +1,5 @@
-// counts.ts - what the engine counts for the settings of the room, and what follows from it: shares and
-// the lengths where one thing overtakes another. As figures F5 and F6 of `attn report`.
+// counts.ts - what the engine counts for the settings of the room, and what follows: shares, and the
+// lengths at which one quantity overtakes another. As figures F5 and F6 of `attn report`.
 import { engine } from '../../engine/client';
 import { type Answer, useAnswer } from '../../engine/answer';
 import type { Cost } from '../../engine/types';

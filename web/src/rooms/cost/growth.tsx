@@ -1,5 +1,5 @@
-// growth.tsx - what grows with the length of the text, and what does not: a table of now and twice as
-// long, the pairs of longer texts, and three charts with both axes by powers.
+// growth.tsx - what grows with the length of the text and what does not: a table for n and twice n, the
+// pairs of longer texts, and three charts with logarithmic axes.
 import * as t from '../../text/en';
 import { Chart, type Series } from '../../ui/chart';
 import type { Table } from '../../ui/export';

@@ -1,5 +1,5 @@
-// picture.tsx - what stands under every picture of the room: where its numbers come from, the command
-// that gives the same, and the ways to take them away.
+// picture.tsx - the line below every picture of the room: where its numbers come from, the command that
+// prints the same numbers, and the ways to save them.
 import type { ComponentChildren } from 'preact';
 import type { Provenance } from '../../ui/badge';
 import type { Drawing } from '../../ui/drawing';

@@ -1,5 +1,5 @@
 // sharpness.tsx - how sharp the rows of random queries and keys are, by head size and by scaling: the
-// figure F4 of `attn report`, computed here, one head size at a time so that the page stays free.
+// figure F4 of `attn report`, computed here one head size at a time, so that the page stays responsive.
 import { useEffect, useState } from 'preact/hooks';
 import { useAnswer } from '../../engine/answer';
 import { engine } from '../../engine/client';

@@ -1,5 +1,5 @@
-// arcs.tsx - weights as links from who looks (left) to who is looked at (right): the thicker, the more.
-// The row in focus stands out; weights below a hundredth are not drawn.
+// arcs.tsx - weights as lines from queries (left) to keys (right): the thicker, the larger. The selected
+// row is highlighted; weights below 0.01 are not drawn.
 import { useRef } from 'preact/hooks';
 import * as t from '../../text/en';
 import type { Provenance } from '../../ui/badge';

@@ -1,5 +1,5 @@
 // bars.tsx - named numbers as horizontal bars, one or two for each name, as SVG so that it can be saved;
-// a table beside it has the same numbers for those who do not see it.
+// a table next to it has the same numbers for screen readers.
 import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
 import { useWidth } from '../../ui/hooks';

@@ -1,5 +1,5 @@
-// controls.tsx - what the model does with the sentence: mask, scaling, temperature; and which part of it
-// is in sight: layer, head or several heads together, and the kind of picture.
+// controls.tsx - how the model reads the sentence (mask, scaling, temperature), and which part is shown:
+// layer, head or several heads together, and the kind of picture.
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';

@@ -1,5 +1,5 @@
-// detail.tsx - the row in focus as sorted bars, its entropy beside that of all rows and heads, what the
-// model answers, and switches for its heads.
+// detail.tsx - the selected row as sorted bars, its entropy next to that of all rows and heads, the
+// model's answer, and switches for its heads.
 import { useMemo, useRef } from 'preact/hooks';
 import type { Look } from '../../engine/types';
 import type { State } from '../../state/state';
@@ -49,7 +49,7 @@ export function Distribution({ scene, state, focus }: { scene: Scene; state: Sta
             <p class="quiet">{scene.name}</p>
             <Bars title={title} series={isPair ? ['A', 'B'] : ['']} bars={bars} max={isPair ? [most, most] : [most]} show={t.explore.share} picture={picture} />
             {order.length > MOST_BARS && <p class="quiet">{t.explore.others(order.length - MOST_BARS)}</p>}
-            {entropy && <p>{t.explore.entropyOf(entropy.bits, entropy.most)}</p>}
+            {entropy && <p>{t.explore.entropyOf(entropy.nats, entropy.most)}</p>}
             <Foot from={scene.found.reader.from} name="attention-row" picture={() => picture.current} command={commandFor(scene, 'a')} table={() => ({
                 columns: ['token', 'word', 'share'],
                 rows: ranked(shares).map((j) => [j, a.words[j]!, shares[j]!]),
@@ -99,7 +99,7 @@ export function sentenceOf(scene: Scene, focus: number): string {
     return t.explore.readout(words[focus]!, [first!, ...(second ? [second] : [])], entropy);
 }
 
-/** Bits of every row in every head. */
+/** Entropy of every row in every head. */
 export function EntropyStrip({ scene, state, dark }: { scene: Scene; state: State; dark: boolean }) {
     const { look, words } = scene.found.a;
     const map = useMemo((): HeatmapProps => {
@@ -108,11 +108,11 @@ export function EntropyStrip({ scene, state, dark }: { scene: Scene; state: Stat
             label: t.explore.entropyLabel,
             rows: Array.from({ length: layers * heads }, (_, i) => t.explore.headShort(Math.floor(i / heads), i % heads)),
             columns: words,
-            cell: Float32Array.from(look.entropy.data, (nats) => Math.max(0, nats / Math.LN2)),
+            cell: Float32Array.from(look.entropy.data, (nats) => Math.max(0, nats)),
             kind: 'weights',
-            max: Math.log2(Math.max(look.n, 2)),
+            max: Math.log(Math.max(look.n, 2)),
             colors: state.explore.colors,
-            number: (bits) => bits.toFixed(1),
+            number: (nats) => nats.toFixed(1),
             largest: 30,
             onPick: (place) => {
                 if (!place) return;
@@ -126,7 +126,7 @@ export function EntropyStrip({ scene, state, dark }: { scene: Scene; state: Stat
     return (
         <section class="panel entropy" data-map="entropy">
             <h3>{t.explore.entropy}</h3>
-            <p class="quiet">{t.explore.entropyAbout(Math.log2(look.n))}</p>
+            <p class="quiet">{t.explore.entropyAbout(Math.log(look.n))}</p>
             {useMemo(() => <Heatmap {...map} />, [map])}
             <Foot from={scene.found.reader.from} name="attention-entropy" picture={() => heatmapDrawing(map)} command={commandFor(scene, 'a', { show: 'entropy' })} table={() => ({
                 columns: ['head', ...words.map((word, i) => `${i} ${word}`)],

@@ -1,9 +1,9 @@
-// look.ts - what the engine answers to the state: the words of the sentences, and how the model looks at
-// them. One question at a time, the newest first; each answer knows what it answers, so that a picture
-// never mixes two of them. While a sentence cannot be read the last picture stays.
+// look.ts - the engine's answer for the state: the words of the sentences, and the attention of the model.
+// One request at a time, the newest first; each answer includes its request, so that a picture never mixes
+// two of them. While a sentence cannot be read, the last picture stays.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { engine } from '../../engine/client';
-import type { Look, LookInput, ModelInfo, TaskExample, Tensor } from '../../engine/types';
+import type { Look, LookInput, ModelInfo, TaskExample, Tensor, Tokenized } from '../../engine/types';
 import { modelOf, onModels } from '../../state/models';
 import type { State } from '../../state/state';
 import type { Provenance } from '../../ui/badge';
@@ -22,10 +22,7 @@ export interface Reader {
     longest: number;
 }
 
-export interface Text {
-    words: string[];
-    tokens: number[]; // -1: not a word of the model
-}
+export type Text = Tokenized;
 
 /** A sentence and how it is looked at. */
 export interface Side extends Text {
@@ -79,14 +76,14 @@ async function textOf(reader: Reader, sentence: string): Promise<Text> {
     const known = texts.get(key);
     if (known) return known;
     const words = cutWords(sentence);
-    const text = reader.info ? await engine.tokenize(reader.info.handle, sentence) : { words, tokens: words.map((_, i) => i) };
+    const text = reader.info ? await engine.tokenize(reader.info.handle, sentence) : { words, tokens: words.map((_, i) => i), question: -1, nearest: '' };
     if (texts.size === MOST_TEXTS) texts.clear();
     texts.set(key, text);
     return text;
 }
 
 export function canBeRead(text: Text, reader: Reader): boolean {
-    return text.tokens.length > 0 && text.tokens.length <= reader.longest && !text.tokens.includes(-1);
+    return text.tokens.length > 0 && text.tokens.length <= reader.longest && !text.tokens.includes(-1) && text.nearest === '';
 }
 
 /** "0.1,1.0" as layer * heads + head, of heads that there are. */
@@ -103,14 +100,11 @@ function exampleOf(task: string): Promise<TaskExample | undefined> {
     return known;
 }
 
-/** Where an answer means something: at the words the task asks about, or at the places where it does. */
-async function askedOf(reader: Reader, words: string[]): Promise<number[]> {
+/** Where an answer means something: at the token the sentence is asked about, or where the task always asks. */
+async function askedOf(reader: Reader, text: Text): Promise<number[]> {
+    if (text.question >= 0) return [text.question];
     const example = reader.info?.task ? await exampleOf(reader.info.task) : undefined;
-    if (!example) return [];
-    const places = example.questions.map((q) => q.at);
-    const word = places.length === 1 ? example.words[places[0]!] : undefined;
-    const same = words.flatMap((w, i) => (w === word ? [i] : []));
-    return same.length > 0 ? same : places.filter((at) => at < words.length);
+    return example ? example.questions.map((q) => q.at).filter((at) => at < text.words.length) : [];
 }
 
 function ask(reader: Reader, s: Settings, text: Text, change: Partial<LookInput>): Promise<Look> {
@@ -121,7 +115,7 @@ function ask(reader: Reader, s: Settings, text: Text, change: Partial<LookInput>
 }
 
 async function sideOf(reader: Reader, s: Settings, text: Text): Promise<Side> {
-    const asked = await askedOf(reader, text.words);
+    const asked = await askedOf(reader, text);
     const look = await ask(reader, s, text, { gradientAt: s.gradientAt === null ? -1 : answerAt(s.gradientAt, asked, text.words.length) });
     return { ...text, look, asked };
 }

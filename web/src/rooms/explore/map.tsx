@@ -1,4 +1,4 @@
-// map.tsx - weights as a heatmap; of two sentences both and their difference, words beside words.
+// map.tsx - weights as a heatmap; for two sentences, both and their difference, with aligned words.
 import { useRef, useState } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';

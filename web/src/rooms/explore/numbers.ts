@@ -1,5 +1,5 @@
-// numbers.ts - the matrix in sight: a head, or what the engine made of several. Here they are only picked
-// and put beside each other.
+// numbers.ts - the current matrix: a head, or an aggregate of several from the engine. This file only
+// selects and arranges them.
 import type { Tensor } from '../../engine/types';
 import type { Range, State } from '../../state/state';
 import { answerAt, type Found, headsOff, type Side } from './look';
@@ -62,7 +62,7 @@ export function rowOf(cell: ArrayLike<number>, n: number, row: number): number[]
 }
 
 export interface Entropy {
-    bits: number;
+    nats: number;
     most: number; // if all visible tokens had the same share
 }
 
@@ -70,13 +70,13 @@ export interface Entropy {
 export function entropyOf({ look }: Side, c: Choice, matrix: Matrix, row: number): Entropy | undefined {
     if (!matrix.isShare) return undefined;
     const seen = matrix.visible ? rowOf(matrix.visible, look.n, row).filter(Boolean).length : look.n;
-    const most = Math.log2(Math.max(seen, 1));
+    const most = Math.log(Math.max(seen, 1));
     if (c.aggregate === 'head') {
         const nats = look.entropy.data[(c.layer * look.weights.shape[1]! + c.head) * look.n + row]!;
-        return { bits: Math.max(0, nats / Math.LN2), most };
+        return { nats: Math.max(0, nats), most };
     }
-    const bits = rowOf(matrix.cell, look.n, row).reduce((sum, p) => (p > 0 ? sum - p * Math.log2(p) : sum), 0);
-    return { bits: Math.max(0, bits), most };
+    const nats = rowOf(matrix.cell, look.n, row).reduce((sum, p) => (p > 0 ? sum - p * Math.log(p) : sum), 0);
+    return { nats: Math.max(0, nats), most };
 }
 
 /** The tokens that get most, first the largest. */

@@ -1,4 +1,4 @@
-// scene.ts - one answer of the engine with the part of it that is in sight: what all views draw from.
+// scene.ts - one answer of the engine and the part of it that is shown: the source of all views.
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
 import * as t from '../../text/en';

@@ -1,5 +1,5 @@
-// sentence.tsx - what is read and by whom: sentence, second sentence, examples, model; the tokens as chips
-// that show what the row in focus gives them; and what to do when a sentence cannot be read.
+// sentence.tsx - the inputs: sentence, second sentence, examples, model; the tokens as chips that show
+// their weights in the selected row; and what to do when a sentence cannot be read.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { BUNDLED, keptModel } from '../../state/models';
 import { DEFAULTS, LIMITS, type State } from '../../state/state';
@@ -136,7 +136,13 @@ function troubleWith(text: Text, reader: Reader): string {
     if (n === 0) return t.explore.empty;
     const unknown = [...new Set(text.words.filter((_, i) => text.tokens[i]! < 0))];
     if (unknown.length > 0) return t.explore.unknownWords(unknown.slice(0, MOST_UNKNOWN), unknown.length);
-    return n > reader.longest ? t.explore.tooLong(n, reader.longest, !reader.info) : '';
+    return n > reader.longest ? t.explore.tooLong(n, reader.longest, !reader.info) : t.explore.otherSentence;
+}
+
+/** Takes the nearest sentence that the model can read in the place of the one it cannot. */
+function Nearest({ text, isSecond }: { text: Text; isSecond: boolean }) {
+    const take = () => store.set((s) => void Object.assign(s, isSecond ? { compare: text.nearest } : { sentence: text.nearest, token: -1 }));
+    return <button class="nearest" onClick={take}>{t.explore.nearest(text.nearest)}</button>;
 }
 
 /** Why there is no new picture, and ways out. */
@@ -163,6 +169,7 @@ export function Trouble({ state, reading }: { state: State; reading: Reading }) 
                     <p class="known">{reader.info.words.join(' ')}</p>
                 </details>
             )}
+            {bad.nearest !== '' && <Nearest text={bad} isSecond={bad === texts[1]} />}
             {reader.info && bad.words.length > 0 && (
                 <button onClick={() => store.set((s) => void Object.assign(s, { model: 'random', token: -1 }))}>{t.explore.useRandom}</button>
             )}

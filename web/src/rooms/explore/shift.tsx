@@ -1,5 +1,5 @@
-// shift.tsx - what the layers do to each token: where its vector lies before the first and after the last,
-// on the two axes along which all these vectors differ most; two sentences in one picture, on the same axes.
+// shift.tsx - what the layers do to each token: its vector before the first layer and after the last, on
+// the two axes along which all these vectors differ most; two sentences share one picture and its axes.
 import { useRef } from 'preact/hooks';
 import type { Tensor } from '../../engine/types';
 import * as t from '../../text/en';

@@ -1,5 +1,5 @@
-// words.ts - a sentence as words, two sentences beside each other, and sentences to begin with.
-import type { State } from '../../state/state';
+// words.ts - splits a sentence into words, aligns two sentences, and lists the example sentences.
+import { DEFAULTS, type State } from '../../state/state';
 
 /** As `attn trace` cuts: by spaces; one of .,;:!? at the end of a word is a word of its own. */
 export function cutWords(text: string): string[] {
@@ -41,15 +41,16 @@ export function pairName([i, j]: Pair, a: string[], b: string[]): string {
 
 type Start = Pick<State, 'sentence' | 'compare' | 'model'> & { aggregate: State['explore']['aggregate']; view: State['explore']['view'] };
 
-const TIRED = 'The red cat sat on the blue mat because it was tired.';
 const map = { aggregate: 'mean', view: 'heatmap' } as const;
 
 /** By the names of t.explore.examples. */
 export const EXAMPLES = {
-    tired: { ...map, model: 'whois', sentence: TIRED, compare: '' },
-    pair: { ...map, model: 'whois', sentence: TIRED, compare: 'The red cat sat on the blue mat because it was dirty.' },
+    tired: { ...map, model: 'whois', sentence: DEFAULTS.sentence, compare: '' },
+    colours: { ...map, model: 'whois', sentence: 'The red cat sat on the blue mat because it was tired.', compare: '' },
+    pair: { ...map, model: 'whois', sentence: DEFAULTS.sentence, compare: 'The cat sat on the mat because it was dirty.' },
     river: { ...map, view: 'shift', model: 'sense', sentence: 'the bank near the water and the door .', compare: 'the bank near the loan and the door .' },
     apple: { ...map, view: 'shift', model: 'sense', sentence: 'the apple near the tree and the chair .', compare: 'the apple near the stock and the chair .' },
+    phones: { ...map, model: 'sense', sentence: 'I love apple phones.', compare: '' },
     induction: { ...map, view: 'arcs', model: 'induction', sentence: 'f c d a k f c d a k', compare: '' },
     own: { ...map, aggregate: 'head', model: 'random', sentence: 'Time flies like an arrow, but fruit flies like a banana.', compare: '' },
 } satisfies Record<string, Start>;

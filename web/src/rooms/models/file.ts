@@ -1,5 +1,5 @@
-// file.ts - a file of one's own: its header first, from its beginning only; then all of it, in parts, so
-// that it can be stopped; a short name for its bytes; and what a file that is not ours may be.
+// file.ts - reads the user's own file: first only the header at its beginning, then all of it in parts, so
+// that reading can be cancelled; also hashes its bytes and guesses what a foreign file contains.
 import { engine } from '../../engine/client';
 import type { FileHeader } from '../../engine/types';
 import * as t from '../../text/en';

@@ -1,5 +1,5 @@
-// models.tsx - the room Models: the models that come with the page, those made or opened here, and a
-// place for files of one's own.
+// models.tsx - the room Models: the models that come with the page, those trained or opened here, and a
+// place to drop the user's own files.
 import { useAnswer } from '../../engine/answer';
 import { BUNDLED, keptModel, modelOf } from '../../state/models';
 import type { State } from '../../state/state';

@@ -1,4 +1,4 @@
-// own.tsx - opening a model of one's own: dropped or chosen, its header shown before its weights are read.
+// own.tsx - opens the user's own model, dropped or chosen; shows its header before the weights are read.
 // Nothing is sent anywhere.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { engine } from '../../engine/client';

@@ -1,18 +1,14 @@
-// show.ts - takes a model into the state, with a sentence that it can read and where it is asked.
+// show.ts - puts a model into the state, with a sentence that it can read and the token at which to ask.
 import { engine } from '../../engine/client';
+import type { Tokenized } from '../../engine/types';
 import { modelOf } from '../../state/models';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
 import type { State } from '../../state/state';
 
-/** The token whose answer means something: where the task asks; the last one if it asks everywhere. */
-export async function questionOf(task: string, words: string[]): Promise<number> {
-    const last = words.length - 1;
-    const example = task ? await engine.taskExample(task, 1, 0).catch(() => undefined) : undefined;
-    if (!example || example.questions.length !== 1) return last;
-    const { at } = example.questions[0]!;
-    const same = words.indexOf(example.words[at]!);
-    return same >= 0 ? same : Math.min(at, last);
+/** The token whose answer means something: where the sentence is asked; the last one if it does not say. */
+export function questionOf({ question, words }: Tokenized): number {
+    return question >= 0 ? question : words.length - 1;
 }
 
 async function sentenceFor(task: string, words: string[], length: number): Promise<string> {
@@ -27,8 +23,7 @@ export async function show(name: string, room: State['room'] = 'models'): Promis
     const { info } = await modelOf(name);
     const { model, sentence } = store.get();
     const text = model === name && name !== 'file' ? sentence : await sentenceFor(info.task, info.words, info.length);
-    const { words } = await engine.tokenize(info.handle, text);
-    const token = await questionOf(info.task, words);
+    const token = questionOf(await engine.tokenize(info.handle, text));
     const { scale, temperature } = info;
     store.set((s) => void Object.assign(s, { room, model: name, sentence: text, token, layer: info.layers - 1, head: 0, mask: 'none', scale, temperature }));
 }

@@ -1,8 +1,8 @@
-// try.tsx - a sentence for the model that is chosen: its tokens, those it does not know, and its answer.
+// try.tsx - a sentence for the selected model: its tokens, unknown words, and the model's answer.
 import { useEffect, useState } from 'preact/hooks';
 import { useAnswer } from '../../engine/answer';
 import { engine } from '../../engine/client';
-import type { Look, ModelInfo } from '../../engine/types';
+import type { Look, ModelInfo, Tokenized } from '../../engine/types';
 import { modelOf, onModels, type OpenModel } from '../../state/models';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';
@@ -23,28 +23,27 @@ export function useVersion(): number {
     return version;
 }
 
-interface Tried {
+interface Tried extends Tokenized {
     model: OpenModel;
-    words: string[];
-    tokens: number[];
     asked: number;
     answers: Look['answers'][number]; // (slots) best five
     milliseconds: number; // that the look took, with the way to the engine and back
 }
 
-function problemOf(info: ModelInfo, tokens: number[]): string {
+function problemOf(info: ModelInfo, { tokens, nearest }: Tokenized): string {
     if (tokens.length === 0) return words.empty;
     if (tokens.length > info.length) return words.long(tokens.length, info.length);
-    return tokens.includes(-1) ? words.unknown : '';
+    if (tokens.includes(-1)) return words.unknown;
+    return nearest === '' ? '' : words.otherSentence(nearest);
 }
 
 async function attempt({ model: name, sentence, token }: State): Promise<Tried> {
     const model = await modelOf(name);
     const { info } = model;
     const text = await engine.tokenize(info.handle, sentence);
-    const asked = token >= 0 && token < text.tokens.length ? token : await questionOf(info.task, text.words);
+    const asked = token >= 0 && token < text.tokens.length ? token : questionOf(text);
     const found: Tried = { model, ...text, asked, answers: [], milliseconds: 0 };
-    if (problemOf(info, text.tokens)) return found;
+    if (problemOf(info, text)) return found;
     const { scale, temperature } = info;
     const start = performance.now();
     const look = await engine.look(info.handle, { tokens: text.tokens, mask: 'none', window: 0, padding: 0, scale, temperature, off: [], gradientAt: -1 });
@@ -100,7 +99,7 @@ export function Try({ state }: { state: State }) {
     const version = useVersion();
     const { model: name, sentence, token } = state;
     const { found, error } = useAnswer(JSON.stringify([name, sentence, token, version]), () => attempt(state));
-    const problem = found && problemOf(found.model.info, found.tokens);
+    const problem = found && problemOf(found.model.info, found);
     useEffect(() => {
         if (found) say(problem || words.says(found.words[found.asked]!, best(found)));
     }, [found]);

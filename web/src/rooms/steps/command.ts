@@ -1,4 +1,4 @@
-// command.ts - the command that prints the numbers in sight.
+// command.ts - the command that prints the numbers on the screen.
 import type { State } from '../../state/state';
 import { quoted, scaleOption } from '../../ui/shell';
 import type { Page } from './pages';

@@ -1,5 +1,5 @@
 // detail.tsx - one cell of a product, factor by factor: both factors and their product as bars with
-// numbers, the sum, and for a score what becomes of it: scaled, masked, its share of the row.
+// numbers, the sum, and for a score what happens to it: scaling, masking, its share of the row.
 import * as t from '../../text/en';
 import { type Factors, FactorTable, MOST_ROWS } from '../../ui/factors';
 import { formOf, show } from '../../ui/numerals';

@@ -1,5 +1,5 @@
-// edits.ts - numbers changed by hand, as compact text in the state: "w_q:0,1=0.5;x:2,0=-1". What does
-// not fit the problem (an old link, another sentence) is passed over. Tests: web/tests/steps.browser.mjs
+// edits.ts - manual edits of numbers, as compact text in the state: "w_q:0,1=0.5;x:2,0=-1". Edits that do
+// not fit the problem (an old link, another sentence) are ignored. Tests: web/tests/steps.browser.mjs
 import type { Problem, Tensor } from '../../engine/types';
 
 export type Given = keyof Problem['given'];

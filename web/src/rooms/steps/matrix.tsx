@@ -1,6 +1,6 @@
 // matrix.tsx - a matrix as a table: shaded cells with numerals, names around it, sums beside weights.
 // One tab stop; arrows, Home and End move, Enter picks a cell or begins to edit it. While editing: type
-// a number, up and down change it by 0.01, Enter takes it, Escape leaves it.
+// a number, up and down change it by 0.01, Enter accepts it, Escape cancels.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import * as t from '../../text/en';
 import { numeralOn, palette, placing, type Rgb } from '../../ui/colors';

@@ -1,4 +1,4 @@
-// notes.tsx - what the document says of the matrix in sight, against what it is.
+// notes.tsx - what the document states about the current matrix, next to the correct values.
 import type { Part, Statement } from '../../engine/types';
 import { store } from '../../state/store';
 import * as t from '../../text/en';
@@ -70,6 +70,7 @@ export function Notes({ work, parts }: { work: Work; parts: Part[] }) {
         <>
             {noted.map((part) => <Note key={part} work={work} part={part} statements={about(part)} name={name} />)}
             {isWrong && example.lesson && <Lesson text={example.lesson} />}
+            {isWrong && <p class="quiet count">{t.documents.count} {t.documents.shown('attn verify')}</p>}
         </>
     );
 }

@@ -1,5 +1,5 @@
-// pages.ts - the steps in their order, which matrices stand in each, and how a matrix of one head is
-// seen: names on its rows and columns, its cells, which of them are masked.
+// pages.ts - the steps in their order, the matrices of each, and how a matrix of one head is displayed:
+// names of its rows and columns, its cells, which of them are masked.
 import type { Part, Step } from '../../engine/types';
 import * as t from '../../text/en';
 import type { Given } from './edits';

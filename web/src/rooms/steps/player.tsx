@@ -1,4 +1,4 @@
-// player.tsx - back, next, play, and the list of steps: what has been computed is a thumbnail.
+// player.tsx - back, next, play, and the list of steps with thumbnails of what has been computed.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';

@@ -1,5 +1,5 @@
-// settings.tsx - what is computed: the example or a sentence of one's own, and what all rooms share:
-// mask, scaling, temperature.
+// settings.tsx - what is computed: the example or the user's own sentence, and the settings that all rooms
+// share: mask, scaling, temperature.
 import { useEffect, useState } from 'preact/hooks';
 import type { Example } from '../../engine/types';
 import { LIMITS, type State } from '../../state/state';

@@ -1,5 +1,5 @@
-// stage.tsx - the present step: its name, formula, shape, cost and sentence; its matrices as an
-// equation; one cell explained; what the document says.
+// stage.tsx - the current step: its name, formula, shape, cost and description; its matrices as an
+// equation; one cell explained; what the document states.
 import { useEffect, useState } from 'preact/hooks';
 import type { Part } from '../../engine/types';
 import type { State } from '../../state/state';

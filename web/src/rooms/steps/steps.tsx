@@ -1,5 +1,5 @@
-// steps.tsx - the room Steps: attention as a row of small computations, every number in sight, those
-// that are given open to change. Tests: web/tests/steps.browser.mjs
+// steps.tsx - the room Steps: attention as a sequence of small computations with every number visible and
+// every input editable. Tests: web/tests/steps.browser.mjs
 import { useEffect } from 'preact/hooks';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';

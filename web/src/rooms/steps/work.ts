@@ -1,5 +1,5 @@
-// work.ts - what the room shows: the problem that the state asks for and every matrix of it, by the
-// engine. Changes by hand are applied to what was given; the engine computes all the rest.
+// work.ts - what the room shows: the problem that the state describes, and all its matrices from the
+// engine. Manual edits are applied to the inputs; the engine computes everything else.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { engine } from '../../engine/client';
 import { latest, OVERTAKEN } from '../../engine/latest';

@@ -1,4 +1,4 @@
-// curves.tsx - loss, held-out numbers and gradient norm against the step; the run before is dashed.
+// curves.tsx - loss, held-out numbers and gradient norm against the step; the previous run is dashed.
 import { useRef } from 'preact/hooks';
 import type { Evaluation, TrainStep } from '../../engine/types';
 import * as t from '../../text/en';

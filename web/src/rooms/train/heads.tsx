@@ -1,5 +1,5 @@
-// heads.tsx - all heads of a layer on the shown example, in one canvas, live. Under each head stands a
-// button with what matters in words; it opens the head in Explore, as a click on its picture does.
+// heads.tsx - all heads of a layer on the current example, in one canvas, live. Under each head there is a
+// button with its main number; it opens the head in Explore, as a click on its picture does.
 import { useEffect, useRef } from 'preact/hooks';
 import type { TaskExample } from '../../engine/types';
 import type { Colors } from '../../state/state';

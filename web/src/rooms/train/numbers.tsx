@@ -1,4 +1,4 @@
-// numbers.tsx - accuracy, selectivity and knock-out, each with what it means.
+// numbers.tsx - accuracy, selectivity and knock-out, each with an explanation.
 import type { Evaluation } from '../../engine/types';
 import * as t from '../../text/en';
 
@@ -19,7 +19,7 @@ function Figure(p: { name: string; value: number | undefined; is: string; more?:
     );
 }
 
-/** Selectivity of the mean of the heads, last layer. */
+/** Selectivity of the weights averaged over the heads, last layer. */
 export function selectivityOf(evaluation: Evaluation): number {
     return evaluation.headMean.data.at(-1)!;
 }

@@ -1,4 +1,4 @@
-// picture.ts - parts of a look: rows of weights, and sums of them for the reader.
+// picture.ts - parts of a look: rows of weights, and sums of them for display.
 import type { Look, TaskExample } from '../../engine/types';
 
 export type Question = TaskExample['questions'][number];

@@ -1,5 +1,5 @@
-// sentence.tsx - one held-out example: from the token that asks, how much weight each token gets, and
-// what the model answers.
+// sentence.tsx - one held-out example: the weight that the asking token gives to each token, and the
+// model's answer.
 import type { TaskExample } from '../../engine/types';
 import type { State } from '../../state/state';
 import { store } from '../../state/store';

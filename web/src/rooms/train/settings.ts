@@ -1,5 +1,5 @@
-// settings.ts - from the state to a run: what the engine is asked for, the command that does the same,
-// and the guided experiments.
+// settings.ts - turns the state into the options of a run and into the command that does the same; also
+// the guided experiments.
 import type { TaskInfo, TrainInput } from '../../engine/types';
 import { DEFAULTS, type State } from '../../state/state';
 import { store } from '../../state/store';

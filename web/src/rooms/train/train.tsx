@@ -1,5 +1,5 @@
-// train.tsx - the room Train: a tiny transformer learns a task before your eyes. The run itself is in
-// trainer.ts; here it is shown and steered.
+// train.tsx - the room Train: a tiny transformer learns a task while you watch. The run itself is in
+// trainer.ts; this file shows and controls it.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { engine } from '../../engine/client';
 import type { TaskExample, TaskInfo } from '../../engine/types';

@@ -1,6 +1,6 @@
-// trainer.ts - the one run of training on the page: plays in slices in the Worker, judges, keeps
-// snapshots, and looks at the shown example. Lives beside the rooms, so that a run outlasts a visit to
-// Explore. Tells its listeners at most ten times a second. Everything is asked in one queue, because
+// trainer.ts - the page's only training run: trains in slices in the Worker, evaluates, keeps snapshots,
+// and looks at the current example. It is independent of the rooms, so that a run survives a visit to
+// Explore. Notifies its listeners at most ten times a second. All requests go through one queue, because
 // the engine has one trainer.
 import { engine } from '../../engine/client';
 import type { Evaluation, Look, ModelInfo, TrainInput, TrainStep } from '../../engine/types';

@@ -1,4 +1,4 @@
-// transport.tsx - play, step, reset; how far the run is; and the timeline of its snapshots.
+// transport.tsx - play, step, reset; the progress of the run; and the timeline of its snapshots.
 import { useId } from 'preact/hooks';
 import type { TrainInput } from '../../engine/types';
 import { store } from '../../state/store';

@@ -1,4 +1,4 @@
-// frame.ts - strings of the frame around the rooms, and of what stands in several of them.
+// frame.ts - strings of the frame around the rooms, and those that several rooms share.
 import type { Provenance } from '../../ui/badge';
 
 export const percent = (x: number) => `${(100 * x).toFixed(x > 0 && x < 0.1 ? 1 : 0)} %`;
@@ -25,10 +25,10 @@ export const toolbar = {
     present: 'Present',
 };
 
-/** Instead of a part of the page that is not there yet. */
+/** Shown in place of a part of the page that has not loaded yet. */
 export const later = { coming: 'Loading …', here: '', lost: 'This part of the page could not be loaded. Reload the page to try again.' };
 
-export const saving = { title: 'Export', command: 'Copy as command', copied: 'Copied', noCommand: 'no command has these settings' };
+export const saving = { title: 'Export', command: 'Copy as command', copied: 'Copied', noCommand: 'no command supports these settings' };
 
 export function provenance(from: Provenance): string {
     switch (from.kind) {
@@ -37,11 +37,11 @@ export function provenance(from: Provenance): string {
         case 'hand':
             return 'set by hand';
         case 'random':
-            return `random, seed ${from.seed}: arithmetic, not meaning`;
+            return `random numbers, seed ${from.seed}: real arithmetic, no meaning`;
         case 'trained':
             return `trained here: ${from.task}, step ${from.step}, seed ${from.seed}`;
         case 'bundled':
-            return `trained by: ${from.command}`;
+            return `trained with: ${from.command}`;
         case 'file':
             return `file ${from.name} (${from.hash})`;
         case 'formula':
