@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of docs/book as data: fenced blocks, commands with the output shown under them, links. A console block holds
 lines that begin with "$ " and, under each, its output; a last line "..." says that more follows."""
+import json
 import os
 import re
+import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,3 +70,9 @@ def prose(lines):
     for _, first, end in fences(lines):
         inside.update(range(first - 1, end + 1))
     return [line for number, line in enumerate(lines) if number not in inside]
+
+
+def has_fused_multiply_add():
+    """Whether results agree with those of the machine the pages were written on to the last bit."""
+    info = json.loads(subprocess.run([ATTN, "info", "--json"], stdout=subprocess.PIPE, check=True).stdout)
+    return info["chosen"] in ("avx2", "avx512", "neon")

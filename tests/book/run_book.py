@@ -7,7 +7,6 @@ run_book.py [--update] [PAGE ...]
 Environment: ATTN (the program), CC (a C compiler for the programs in the pages).
 """
 import difflib
-import json
 import os
 import re
 import subprocess
@@ -15,16 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pages import ATTN, BOOK, commands, pages, programs
+from pages import ATTN, BOOK, commands, has_fused_multiply_add, pages, programs
 
 MORE = "..."
 # What training and differences give depends on the last bits, and these on fused multiply-add.
 LAST_BITS = re.compile(r"\battn (train|attend|gradcheck|report|verify)\b|report\.txt|sense\.txt")
-
-
-def has_fused_multiply_add():
-    info = json.loads(subprocess.run([ATTN, "info", "--json"], stdout=subprocess.PIPE, check=True).stdout)
-    return info["chosen"] in ("avx2", "avx512", "neon")
 
 
 def environment(folder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command that README, CONTRIBUTING, docs/ and the rooms' READMEs name is run: here, by the test that a table below
+"""Every command that README, CONTRIBUTING, SECURITY, docs/ and the rooms' READMEs name is run: here, by the test that a table below
 names, or it stands in a table with the reason why not. (The pages of docs/book are run by run_book.py.)"""
 import re
 import shlex
@@ -17,7 +17,8 @@ CODE = re.compile(r"`([^`]+)`")
 FOLDERS = ("docs", "bench", "cli", "cmake", "examples", "lab", "src", "tests", "tools", "web", "python")
 
 # Stand-ins for names of what the reader brings.
-MEANT = {"COMMAND": "run", "TASK": "whois", "MODEL": "whois.safetensors", "NAME": "causal", "sentence": "the cat was tired ."}
+MEANT = {"COMMAND": "run", "DIR": "figures", "TASK": "whois", "MODEL": "whois.safetensors", "NAME": "causal",
+         "sentence": "The cat sat on the mat because it was tired."}
 
 # Options that make a command end sooner.
 SHORTER = {
@@ -31,9 +32,11 @@ SHORTER = {
 # What another test runs, and what cannot be run: the reason.
 ELSEWHERE = {
     "attn verify": "tests/cli/test_verify.py",
+    "attn learn --figures docs/book/img": "tests/book/test_pictures.py, into a temporary folder",
     "attn report": "tests/cli/test_report.py",
     "attn explore --open": "tests/cli/test_explore.py serves; --open would start a browser",
     "attn trace --example 002 --interactive": "tests/cli/test_trace.py, on a terminal",
+    "attn trace --interactive": "tests/cli/test_trace.py, on a terminal",
     "attn train --study": "an option without its value",
     "attn bench forward, best of 9). Checked: make test.": "part of a commit message",
     "cmake --preset release && cmake --build --preset release && ctest --preset release": "tools/run-tests runs these",
@@ -48,7 +51,7 @@ ELSEWHERE = {
 
 
 def documents():
-    names = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    names = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
     for folder in FOLDERS:
         names += sorted(path for path in (ROOT / folder).glob("**/README.md")
                         if not {"node_modules", "book", "adr", "dist"}.intersection(path.parts))

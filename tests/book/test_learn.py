@@ -174,7 +174,7 @@ class Quiz(unittest.TestCase):
                 terminal.type("")
         text, status = terminal.close()
         self.assertEqual(status, 0)
-        self.assertIn("%d of %d right at the first answer" % (len(self.items), len(self.items)), text)
+        self.assertIn("%d of %d right at the first attempt" % (len(self.items), len(self.items)), text)
 
     def test_wrong_choice_gets_its_reason_and_the_question_again(self):
         terminal = Terminal("learn", "quiz")
@@ -182,12 +182,12 @@ class Quiz(unittest.TestCase):
         wrong = next(c for c in self.items[0]["choices"] if not c["right"] and not c["command"])
         terminal.type(wrong["letter"])
         said = terminal.read_until(PROMPT)
-        self.assertIn("not so", said)
+        self.assertIn("not quite", said)
         self.assertIn(wrong["reply"].split()[0], said)
         terminal.type(self.right(self.items[0]))
         self.assertIn("right", terminal.read_until(PROMPT))
         terminal.type("q")
-        self.assertIn("0 of 1 right at the first answer", terminal.close()[0])
+        self.assertIn("0 of 1 right at the first attempt", terminal.close()[0])
 
     def test_command_of_a_wrong_choice_runs_there_and_then(self):
         terminal = Terminal("learn", "quiz")
@@ -227,7 +227,7 @@ class Quiz(unittest.TestCase):
             terminal.type("s")
         terminal.read_until(PROMPT)
         terminal.type("i past")
-        self.assertIn("not so", terminal.read_until(PROMPT))
+        self.assertIn("not quite", terminal.read_until(PROMPT))
         terminal.type("i, future")
         self.assertIn("right", terminal.read_until("[y/N]"))
         terminal.type("n")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_learn_quiz.c - the questions of the quiz page (cli/learn/learn_quiz.h): what is read, what
- * is refused, what fills a blank. */
+/* test_learn_quiz.c - the questions of the quiz page (cli/learn/learn_quiz.h): what is accepted,
+ * what is rejected, what fills a blank. */
 #include "learn/learn_pages.h"
 #include "learn/learn_quiz.h"
 
@@ -81,13 +81,13 @@ static const struct {
     {HEAD CHOICES "Answer: b\n\n- a) no\n", "a reply for every choice"},
     {HEAD CHOICES "Answer: b\n" REPLIES "- c) three\n", "a reply without a choice"},
     {HEAD "What?\n\n- a) one\n- c) two\n\nAnswer: a\n", "letters are not a, b, c"},
-    {HEAD "What?\n\n- a) one\n\nAnswer: a\n\n- a) yes\n", "one choice only"},
-    {HEAD "\nAnswer: a\n", "asks nothing"},
+    {HEAD "What?\n\n- a) one\n\nAnswer: a\n\n- a) yes\n", "only one choice"},
+    {HEAD "\nAnswer: a\n", "no question"},
     {HEAD "What?\n\nAnswer: a\n", "neither choices nor blanks"},
     {HEAD "Say `____`.\n\nAnswer: a; b\n", "as many answers as blanks"},
-    {HEAD CHOICES "Answer: b\n\nLoose text.\n" REPLIES, "belongs to nothing"},
+    {HEAD CHOICES "Answer: b\n\nLoose text.\n" REPLIES, "belongs to no question"},
     {HEAD CHOICES "Answer: b\n\n- a) `attn\n  cost`\n- b) `attn cost\n  --n 8`\n",
-     "broken over lines"},
+     "split across lines"},
     {"## Without number\n", "expected a heading"},
 };
 

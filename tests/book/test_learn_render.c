@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_learn_render.c - pages in the terminal (cli/learn/learn_render.h): wrapping, lists, code,
  * tables, inline marks; and every page of the book at many widths. */
+#include "lab/support/system.h"
 #include "learn/learn_pages.h"
 #include "learn/learn_render.h"
 
@@ -12,13 +13,13 @@
 static char *rendered; /* of the last render(), until the next */
 
 static const char *render_bytes(const char *markdown, size_t n, int width) {
-    size_t size;
+    system_text text;
     free(rendered);
     rendered = NULL;
-    FILE *out = open_memstream(&rendered, &size);
-    const bool ok = out && learn_render(markdown, n, width, out);
-    if (out) fclose(out);
-    return ok ? rendered : "out of memory";
+    if (!system_text_begin(&text)) return "out of memory";
+    const bool ok = learn_render(markdown, n, width, text.stream);
+    rendered = system_text_end(&text);
+    return ok && rendered ? rendered : "out of memory";
 }
 
 static const char *render(const char *markdown, int width) {
@@ -52,6 +53,16 @@ TEST(learn_number_that_begins_a_line_of_a_paragraph_is_no_list) {
 
 TEST(learn_quote_keeps_its_bar_on_every_line) {
     CHECK_STR(render("> one two\n> three\n", 9), "| one two\n| three\n");
+}
+
+TEST(learn_picture_becomes_its_description_and_the_command_that_draws_it) {
+    CHECK_STR(render("a\n\n<picture>\n  <source srcset=\"img/m-dark.svg\">\n"
+                     "  <img src=\"img/m.svg\" alt=\"Two\n  masks.\">\n</picture>\n\nb\n",
+                     80),
+              "a\n\n| Figure: Two masks. To see it: attn learn --figures DIR draws it as "
+              "DIR/m.svg\n\nb\n");
+    CHECK_STR(render("<picture>\n<img>\n", 80),
+              "| Figure: To see it: attn learn --figures DIR draws it as DIR/\n");
 }
 
 TEST(learn_code_is_indented_and_not_joined) {

@@ -19,7 +19,7 @@ SECONDS = 900
 
 # Those that run this test or would run for as long: how they begin is checked.
 STARTERS = {"test": "tools/run-tests", "test-all": "tools/run-tests --all", "fuzz": "tools/run-tests fuzz"}
-HERE = {"help", "run", "explore", "bench", "format", "clean"}
+HERE = {"help", "run", "explore", "bench", "bench-peers", "compare", "format", "clean"}
 
 
 def presets():
@@ -80,8 +80,22 @@ class Make(unittest.TestCase):
         self.assertTrue((ROOT / "attention-report" / "attention.pdf").is_file())
 
     def test_bench_measures(self):
-        text = self.check("bench", "BENCH=gemm --seconds 0.01 --no-peers")
+        text = self.check("bench", "BENCH=gemm", "BENCH_OPTIONS=--seconds 0.01 --no-peers")
         self.assertIn("== gemm", text)
+
+    def test_bench_peers_measures_attn_alone(self):
+        """The peers are gigabytes from the network, which a test does not use; tests/bench has the parts around them."""
+        text = self.check("bench-peers", "PEERS=--no-peers --quick --threads 1 --seconds 0.01")
+        self.assertRegex(text, r"\| forward n=64 d=64 \| 1 \| - \| - \| [0-9.]+ [um]s \| 0\.\d+ \|")
+
+    @unittest.skipUnless((ROOT / ".git").exists(), "not a checkout of git: there is no other revision")
+    def test_compare_races_two_revisions(self):
+        text = self.check("compare", "WITH=HEAD 0.05 0 n=16")
+        ratio = float(re.search(r"\| forward 8 heads n=16 d=64 \| ([0-9.]+) \|", text).group(1))
+        self.assertTrue(0.2 < ratio < 5, text)
+        status, text = make("compare", "WITH=no-such-revision")
+        self.assertNotEqual(status, 0)
+        self.assertIn("no-such-revision: no such revision", text)
 
     def test_format_only_tells_with_check(self):
         self.check("format", "FORMAT=--check")
