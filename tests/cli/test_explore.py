@@ -189,6 +189,25 @@ class Refusals(ExploreTest):
                 one.close()
         self.assertEqual(server.ask("/")[0], 200)
 
+    @posix_only
+    def test_requests_that_arrive_together_are_all_answered(self):
+        # libmicrohttpd takes 128 events at a time from epoll and, if there were that many, waits for more before it answers
+        server = self.serve()
+        clients = [socket.create_connection(("127.0.0.1", server.port), SECONDS) for _ in range(128)]
+        try:
+            self.assertEqual(server.ask("/")[0], 200)  # all are accepted by now: connections are taken in order
+            time.sleep(0.2)  # until the server has noticed the end of that connection, which is an event too
+            server.process.send_signal(signal.SIGSTOP)
+            os.waitpid(server.process.pid, os.WUNTRACED)
+            for one in clients:
+                one.sendall(b"GET /models.json HTTP/1.1\r\nHost: x\r\n\r\n")
+            server.process.send_signal(signal.SIGCONT)
+            for one in clients:
+                self.assertIn(b"200 OK", one.recv(65536))
+        finally:
+            for one in clients:
+                one.close()
+
     def test_other_interfaces_are_not_served(self):
         server = self.serve()
         with socket.socket() as other:
