@@ -49,9 +49,10 @@ static attn_status check_options(const attn_ctx_options *o, attn_error *err) {
                           o->alloc.alloc ? "free" : "alloc");
     }
     if (o->pool.run && o->threads == 1) {
-        return attni_fail(err, ATTN_E_VALUE,
-                          "threads: 1, but pool.run is given, which one worker would never call; "
-                          "set threads to the pool's workers (0 = one per CPU), or leave pool out");
+        return attni_fail(
+            err, ATTN_E_VALUE,
+            "threads: 1, but pool.run is given; set threads to the pool's workers, or "
+            "leave pool out");
     }
     return ATTN_OK;
 }
@@ -133,6 +134,10 @@ void attn_ctx_trim(attn_ctx *ctx) {
 
 void *attni_ctx_scratch(attn_ctx *ctx, size_t bytes) {
     if (bytes <= ctx->scratch_size) return ctx->scratch;
+    if (ATTNI_JOIN_GROUPS) { /* text generation needs a little more every few calls */
+        const size_t ahead = ctx->scratch_size + ctx->scratch_size / 4;
+        if (bytes < ahead) bytes = ahead;
+    }
     void *larger = ctx->alloc.alloc(ctx->alloc.user, bytes, SCRATCH_ALIGN);
     if (!larger) return NULL; /* the old scratch is kept: a later, smaller call still works */
     attn_ctx_trim(ctx);

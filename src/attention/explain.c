@@ -78,16 +78,36 @@ static const char *why_not_all(const attni_plan *plan, int threads) {
     return plan->worth_waking ? " (one per task)" : " (too little work to wake more)";
 }
 
+/* The number of sequences with few queries. */
+static int64_t count_few(const attni_plan *plan) {
+    int64_t n = 0;
+    for (int64_t index = 0; index < attni_sequence_count(plan->args); index++) {
+        const attni_sequence seq = attni_sequence_at(plan->args, index);
+        n += attni_plan_is_few(plan, &seq);
+    }
+    return n;
+}
+
 static void say_path(writer *w, const attni_plan *plan, int threads) {
     const attni_kernels *k = plan->kernels;
     say(w, "kernels    %s %s, %d lanes, panels of %d queries, %s multiply-add\n", k->name,
         plan->real_size == 8 ? "f64" : "f32", k->vl, k->vl * k->max_vecs,
         k->fused ? "fused" : "separate");
-    say(w, "path       tiled: %d keys per tile, %" PRId64 " panels share a tile, O(n) memory\n",
-        ATTNI_KEY_TILE, plan->block_panels);
-    if (plan->half)
-        say(w, "           %s tiles are widened to f32 once per block\n",
-            attn_dtype_name(plan->args->q.dtype));
+    const int64_t few = count_few(plan), sequences = attni_sequence_count(plan->args);
+    if (few < sequences) {
+        say(w, "path       tiled: %d keys per tile, %" PRId64 " panels share a tile, O(n) memory\n",
+            ATTNI_KEY_TILE, plan->block_panels);
+        if (plan->half)
+            say(w, "           %s tiles are widened to f32 once per block\n",
+                attn_dtype_name(plan->args->q.dtype));
+    }
+    if (few > 0) {
+        say(w, "%s", few == sequences ? "path       decode: " : "           ");
+        if (few < sequences)
+            say(w, "decode for %" PRId64 " of %" PRId64 " sequences: ", few, sequences);
+        say(w, "at most %d queries per key/value head, lanes are keys, O(n) memory\n",
+            ATTNI_FEW_ROWS);
+    }
     if (plan->group > 1)
         say(w, "           the %" PRId64 " query heads of a key/value head share its tiles\n",
             plan->group);
@@ -99,6 +119,9 @@ static void say_path(writer *w, const attni_plan *plan, int threads) {
     if (a->dropout > 0) say(w, "           weights take an extra pass (dropout)\n");
     say(w, "threads    %d of %d, %" PRId64 " %s%s\n", plan->workers, threads, plan->n_tasks,
         plan->n_tasks == 1 ? "task" : "tasks", why_not_all(plan, threads));
+    if (plan->ranges > 1)
+        say(w, "           keys are split into %" PRId64 " ranges, merged in ascending order\n",
+            plan->ranges);
     say(w, "scratch    %zu bytes\n", plan->workspace);
 }
 

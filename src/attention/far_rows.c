@@ -25,6 +25,5 @@ attn_status attni_far_rows_find(attni_backward_job *job, attn_error *err) {
                                  .out = &no_columns,
                                  .stats = &job->stats,
                                  .workspace = job->workspace + plan->shared_bytes};
-    return attni_ctx_run(job->ctx, plan->stats.workers, plan->stats.n_tasks, attni_forward_task,
-                         &forward, err);
+    return attni_forward_run(job->ctx, &forward, err);
 }

@@ -32,7 +32,7 @@ attn_status attn_forward(attn_ctx *ctx, const attn_args *args, const attn_tensor
     ATTN_TRY(attni_output_check(&full, out, lse, false, err));
     attni_forward_job job = {.plan = &plan, .out = out, .lse = lse && lse->data ? lse : NULL};
     ATTN_TRY(choose_workspace(ctx, &job, err));
-    return attni_ctx_run(ctx, plan.workers, plan.n_tasks, attni_forward_task, &job, err);
+    return attni_forward_run(ctx, &job, err);
 }
 
 attn_status attn_saved_size(attn_ctx *ctx, const attn_args *args, size_t *bytes, attn_error *err) {

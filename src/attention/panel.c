@@ -91,6 +91,23 @@ static const void *fill_bias(const attni_visit_source *m) {
     return m->scratch.bias;
 }
 
+#if ATTNI_HAS_FEW
+/* The same as (lanes, KEY_TILE). */
+static const void *fill_bias_rows(const attni_visit_source *m) {
+    const size_t real = m->plan->real_size;
+    memset(m->scratch.bias, 0, (size_t)m->rows->n * ATTNI_KEY_TILE * real);
+    for (int x = 0; x < m->rows->n; x++) {
+        char *to = m->scratch.bias + (size_t)x * ATTNI_KEY_TILE * real;
+        for (int32_t g = 0; g < m->view->n_segments; g++) {
+            const attni_segment segment = m->view->segments[g];
+            memcpy(to + (size_t)segment.key * real,
+                   bias_row(m, x, m->first + segment.key, segment.n), (size_t)segment.n * real);
+        }
+    }
+    return m->scratch.bias;
+}
+#endif
+
 static void fill_alibi(const attni_visit_source *m, attni_edits *c) {
     const attni_rows *rows = m->rows;
     const attni_plan *plan = m->plan;
@@ -120,14 +137,16 @@ static void fill_dropout(const attni_visit_source *m, attni_edits *c) {
                                  .head = c->head};
 }
 
-void attni_edits_fill(attni_edits *c, const attni_visit_source *m) {
+typedef const void *bias_filler(const attni_visit_source *m);
+
+static void fill_edits(attni_edits *c, const attni_visit_source *m, bias_filler *bias) {
     const attn_args *a = m->plan->args;
     c->modified = a->softcap > 0 || a->bias.data || a->alibi;
     c->dropped = a->dropout > 0;
     c->modify = (attni_modify){.cap = a->softcap * m->plan->score_factor,
                                .bias_factor = m->plan->score_factor};
     if (a->softcap > 0) c->modify.inverse_cap = 1 / c->modify.cap;
-    if (a->bias.data) c->modify.bias = fill_bias(m);
+    if (a->bias.data) c->modify.bias = bias(m);
     if (a->alibi) {
         fill_alibi(m, c);
         c->modify.slope = c->slope;
@@ -135,6 +154,14 @@ void attni_edits_fill(attni_edits *c, const attni_visit_source *m) {
     }
     if (c->dropped) fill_dropout(m, c);
 }
+
+void attni_edits_fill(attni_edits *c, const attni_visit_source *m) { fill_edits(c, m, fill_bias); }
+
+#if ATTNI_HAS_FEW
+void attni_edits_fill_few(attni_edits *c, const attni_visit_source *m) {
+    fill_edits(c, m, fill_bias_rows);
+}
+#endif
 
 /* -------------------------------------------------------------------------------- keys */
 
@@ -164,3 +191,15 @@ attni_tile attni_tile_widened(const attni_key_source *from, int64_t first, int64
     widen_tile(from, &tile, lo, hi);
     return tile;
 }
+
+#if ATTNI_HAS_FEW
+void attni_tile_rows(const attni_key_source *from, const attn_tensor *t, int64_t first, int64_t lo,
+                     int64_t hi, const void **to) {
+    const attni_sequence *seq = from->seq;
+    const char *row = attni_row_at(t, seq->batch, from->kv_head, seq->k_row + lo);
+    const int64_t step = t->stride[2] * attni_dtype_size(t->dtype);
+    for (int64_t j = 0; j < lo - first; j++) to[j] = row;
+    for (int64_t j = lo - first; j < hi - first; j++) to[j] = row + (first + j - lo) * step;
+    for (int64_t j = hi - first; j < ATTNI_KEY_TILE; j++) to[j] = row;
+}
+#endif

@@ -82,6 +82,8 @@ typedef struct attni_visit_source {
 } attni_visit_source;
 
 void attni_edits_fill(attni_edits *edits, const attni_visit_source *source);
+/* The same for attni_few, whose bias is (lanes, KEY_TILE). */
+void attni_edits_fill_few(attni_edits *edits, const attni_visit_source *source);
 
 /* The same, inline: most problems have no edits, and small calls are frequent. */
 static inline void attni_edits_begin(attni_edits *edits, const attni_visit_source *source) {
@@ -124,6 +126,11 @@ static inline attni_tile attni_tile_at(const attni_key_source *from, int64_t fir
                         .v_stride = (ptrdiff_t)a->v.stride[2],
                         .d_v = a->v.shape[3]};
 }
+
+/* The addresses of keys lo .. hi - 1 (or of their values, by t) of the tile from key `first` on: to
+ * (KEY_TILE). All others get the address of lo. */
+void attni_tile_rows(const attni_key_source *from, const attn_tensor *t, int64_t first, int64_t lo,
+                     int64_t hi, const void **to);
 
 /* Fills the fields of a visit of tile t that forward and backward share; `edits` must come from the
  * same source. Assigns field by field, because gcc would copy a struct built here. */

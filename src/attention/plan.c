@@ -11,6 +11,7 @@
  * takes no room.
  *
  *     worker: panel 0 | panel 1 | ... | view | scores | bias | rows | k | v | strip | spoilt | seen |
+ *             few | few_sums | few_o |
  *     panel:  attni_panel | q_t | o_t | stats | total | lost | total_stats |                      */
 static bool lay_out(const attni_plan *plan, int64_t keys, attni_layout *l) {
     const attn_args *a = plan->args;
@@ -37,6 +38,11 @@ static bool lay_out(const attni_plan *plan, int64_t keys, attni_layout *l) {
     l->strip = attni_arena_place(&c, ATTNI_KEY_TILE, ATTNI_STRIP, real);
     l->spoilt = attni_arena_place(&c, ATTNI_STRIP, lanes, real);
     l->seen = attni_arena_place(&c, ATTNI_KEY_TILE, sizeof(uint64_t), 1);
+    if (ATTNI_HAS_FEW && plan->few) {
+        l->few = attni_arena_place(&c, 3, ATTNI_KEY_TILE, sizeof(void *));
+        l->few_sums = attni_arena_place(&c, ATTNI_FEW_ROWS, d_v, real);
+        l->few_o = attni_arena_place(&c, ATTNI_FEW_ROWS, d_v, real);
+    }
     l->bytes = c.used;
     return !panel.overflow && !c.overflow;
 }
@@ -48,6 +54,16 @@ int attni_panel_vecs(const attni_kernels *kernels, int64_t rows) {
     const int most = kernels->max_vecs;
     if (vectors == most + 1 && most > 2) return most - 1;
     return (int)attni_clamp(vectors, kernels->min_vecs, most);
+}
+
+/* Below this number of keys a panel costs less than the addresses of their rows. */
+static const int64_t few_keys_least = 32;
+
+bool attni_plan_is_few(const attni_plan *plan, const attni_sequence *seq) {
+    const int64_t most =
+        attni_min(ATTNI_FEW_ROWS, plan->kernels->vl * (int64_t)plan->kernels->max_vecs);
+    return ATTNI_HAS_FEW && plan->few && plan->group * seq->rows <= most &&
+           seq->n_k >= few_keys_least;
 }
 
 /* As many panels as possible share a key tile, as long as every worker still gets a few blocks, but
@@ -78,6 +94,46 @@ static bool is_worth_waking(const attni_plan *plan, int64_t rows, int64_t keys) 
     const double pairs =
         (double)rows * (double)keys * (double)a->k.shape[1] * (double)attni_sequence_count(a);
     return 2 * pairs * (double)(a->q.shape[3] + a->v.shape[3]) >= flops_worth_waking;
+}
+
+/* More tasks than blocks: the keys of a block are split at groups of tiles, whose sums are merged in
+ * ascending order anyway, so no bit depends on it. */
+static void choose_ranges(attni_plan *plan, int64_t rows, int64_t keys, int threads) {
+    enum { TASKS_PER_THREAD = 4 }; /* so that a slow thread does not keep the others waiting */
+    plan->ranges = 1;
+    if (!ATTNI_JOIN_GROUPS) return;
+    const int64_t groups = attni_ceil_div(keys, ATTNI_GROUP_KEYS),
+                  lanes = plan->kernels->vl * (int64_t)plan->kernels->max_vecs;
+    plan->partials.groups = groups;
+    /* Only few rows: the sums of all groups are kept, which must not become n_q x n_k. */
+    if (threads == 1 || plan->n_tasks == 0 || plan->saved.bytes > 0 ||
+        rows > ATTNI_BLOCK_PANELS * lanes)
+        return;
+    plan->ranges =
+        attni_clamp(attni_ceil_div(TASKS_PER_THREAD * (int64_t)threads, plan->n_tasks), 1, groups);
+    plan->n_tasks *= plan->ranges;
+}
+
+/* The whole workspace:
+ *
+ *     worker 0 | worker 1 | ... | block 0: group 0: panel 0 | panel 1 | ... | visited |         */
+static bool lay_out_all(attni_plan *plan) {
+    if (!ATTNI_JOIN_GROUPS || plan->ranges == 1)
+        return attni_mul(plan->layout.bytes, (size_t)plan->workers, &plan->workspace);
+    attni_partials *p = &plan->partials;
+    attni_arena all = {0}, part = {0};
+    const size_t lanes = (size_t)(plan->kernels->vl * plan->kernels->max_vecs),
+                 panels = (size_t)(plan->n_tasks / plan->ranges * plan->block_panels);
+    size_t count;
+    p->o_t = attni_arena_place(&part, (size_t)plan->args->v.shape[3], lanes, plan->real_size);
+    p->stats = attni_arena_place(&part, 2, lanes, plan->real_size);
+    p->panel_bytes = part.used;
+    if (!attni_mul(panels, (size_t)p->groups, &count)) return false;
+    attni_arena_place(&all, plan->layout.bytes, (size_t)plan->workers, 1);
+    p->offset = attni_arena_place(&all, count, part.used, 1);
+    p->visited = attni_arena_place(&all, count, 1, 1);
+    plan->workspace = all.used;
+    return !all.overflow && !part.overflow;
 }
 
 /* ------------------------------------------------------------------------------- saved */
@@ -133,10 +189,12 @@ attn_status attni_plan_make(attn_ctx *ctx, const attn_args *full, attni_plan *pl
     }
     choose_blocks(plan, rows, threads);
     if (full->saved) plan->saved = attni_plan_saved(plan);
+    plan->few =
+        ATTNI_HAS_FEW && keys >= few_keys_least && full->dropout == 0 && plan->saved.bytes == 0;
     plan->worth_waking = is_worth_waking(plan, rows, keys);
+    choose_ranges(plan, rows, keys, plan->worth_waking ? threads : 1);
     plan->workers = plan->worth_waking ? attni_ctx_workers(ctx, plan->n_tasks) : 1;
-    if (!lay_out(plan, keys, &plan->layout) ||
-        !attni_mul(plan->layout.bytes, (size_t)plan->workers, &plan->workspace)) {
+    if (!lay_out(plan, keys, &plan->layout) || !lay_out_all(plan)) {
         return attni_fail(err, ATTN_E_OVERFLOW,
                           "scratch for head sizes %lld and %lld overflows the address space",
                           (long long)full->q.shape[3], (long long)full->v.shape[3]);

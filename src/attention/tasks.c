@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tasks.c - runs one block: packs the queries, visits every visible key tile in ascending order,
+/* tasks.c - runs one block, or one range of its keys: packs the queries, visits every visible key tile in ascending order,
  * and writes the rows. Called on pool threads through forward.c. Touches its part of the workspace
  * and its rows of out and lse. Which rows share a panel or a block never changes a result, because
  * lanes are independent. */
@@ -16,6 +16,7 @@ typedef struct panel {
     bool visited;                     /* has seen a key of the current group of tiles */
     bool folded;                      /* has seen keys of earlier groups, which are in total */
     int64_t group;                    /* the group of tiles that o_t and stats describe */
+    int number;                       /* in the block */
     void *o_t;                        /* (d_v, lanes) */
     void *stats;                      /* (3, lanes) */
     void *total, *lost, *total_stats; /* (d_v, lanes), (d_v, lanes), (3, lanes) */
@@ -31,8 +32,15 @@ typedef struct task_state {
     int64_t kv_head;
     char *saved;    /* this head's part of the weights saved for backward, or NULL */
     uint64_t *seen; /* during a repair: who sees the keys of the tile; otherwise NULL */
+    int64_t first_tile, end_tile; /* the keys of this task */
+    char *partials; /* of this block, if its keys are split into ranges; otherwise NULL */
+    bool *has_part; /* (groups, block_panels) likewise */
+    bool few;       /* attni_few visits the keys: q_t is (rows, d_k) and o is in scratch */
     int n_panels;
 } task_state;
+
+static bool is_few(const task_state *s) { return ATTNI_HAS_FEW && s->few; }
+static bool is_split(const task_state *s) { return ATTNI_JOIN_GROUPS && s->partials; }
 
 static panel *panel_at(const task_state *s, int p) {
     const attni_layout *l = &s->plan->layout;
@@ -51,12 +59,27 @@ static int lanes_of(const task_state *s, const panel *p) {
     return attni_panel_lanes(s->plan, &p->base);
 }
 
+/* q_t (rows, d_k) for attni_few. */
+static void scale_queries(const attni_plan *plan, const panel *p, void *const *from) {
+    const int64_t d_k = plan->args->q.shape[3];
+    const size_t row = (size_t)d_k * plan->real_size;
+    for (int x = 0; x < p->base.rows.n; x++) {
+        char *to = (char *)p->base.q_t + (size_t)x * row;
+        memcpy(to, from[x], row);
+        plan->kernels->scale_row(d_k, plan->query_factor, to);
+    }
+}
+
 static void pack_panel(const task_state *s, panel *p) {
     const attni_plan *plan = s->plan;
     const attn_tensor *q = &plan->args->q;
     const attni_row_scratch scratch = row_scratch(s);
     void *from[ATTNI_MAX_LANES];
     attni_lane_reals(plan, &p->base.rows, q, &scratch, from);
+    if (is_few(s)) {
+        scale_queries(plan, p, from);
+        return;
+    }
     for (int x = p->base.rows.n; x < lanes_of(s, p); x++) from[x] = from[0]; /* not used */
     plan->kernels->pack_queries(p->base.vecs, q->shape[3], (const void *const *)from,
                                 plan->query_factor, p->base.q_t);
@@ -84,6 +107,18 @@ static void begin_panel(const task_state *s, panel *p, const attni_sequence *seq
 
 /* --------------------------------------------------------------------------- groups */
 
+/* o_t from the sums of attni_few. */
+static void pack_sums(const task_state *s, panel *p) {
+    const attni_plan *plan = s->plan;
+    const int64_t d_v = plan->args->v.shape[3];
+    const void *from[ATTNI_MAX_LANES];
+    for (int x = 0; x < lanes_of(s, p); x++) {
+        const size_t row = x < p->base.rows.n ? (size_t)x * (size_t)d_v * plan->real_size : 0;
+        from[x] = s->scratch + plan->layout.few_o + row;
+    }
+    plan->kernels->pack_queries(p->base.vecs, d_v, from, 1, p->o_t);
+}
+
 /* Adds the sums of the current group to the total; the next visit starts afresh. */
 static void fold_group(const task_state *s, panel *p) {
     const attni_plan *plan = s->plan;
@@ -107,8 +142,52 @@ static void fold_group(const task_state *s, panel *p) {
     p->visited = false;
 }
 
+/* The sums of a group that one range has left for the others. */
+typedef struct part {
+    void *o_t, *stats;
+    bool *visited;
+} part;
+
+static part part_at(const task_state *s, int64_t group, int64_t number) {
+    const attni_partials *l = &s->plan->partials;
+    const int64_t at = group * s->plan->block_panels + number;
+    char *bytes = s->partials + (size_t)at * l->panel_bytes;
+    return (part){bytes + l->o_t, bytes + l->stats, s->has_part + at};
+}
+
+/* Leaves the sums of the current group; the next visit starts afresh. */
+static void leave_group(const task_state *s, panel *p) {
+    const part to = part_at(s, p->group, p->number);
+    const size_t row = (size_t)lanes_of(s, p) * s->plan->real_size;
+    memcpy(to.o_t, p->o_t, (size_t)s->plan->args->v.shape[3] * row);
+    memcpy(to.stats, p->stats, 2 * row);
+    *to.visited = true;
+    p->visited = false;
+}
+
+static void end_group(const task_state *s, panel *p) {
+    if (is_few(s)) pack_sums(s, p);
+    if (is_split(s)) {
+        leave_group(s, p);
+    } else {
+        fold_group(s, p);
+    }
+}
+
+/* Adds up what the ranges have left. */
+static void fold_parts(const task_state *s, panel *p) {
+    for (int64_t group = 0; group < s->plan->partials.groups; group++) {
+        const part from = part_at(s, group, p->number);
+        if (!*from.visited) continue;
+        p->o_t = from.o_t;
+        p->stats = from.stats;
+        fold_group(s, p);
+    }
+}
+
 /* After the last tile: makes o_t and stats cover all groups. */
 static void fold_last_group(const task_state *s, panel *p) {
+    if (is_few(s) && p->visited) pack_sums(s, p);
     if (!ATTNI_JOIN_GROUPS || !p->folded) return;
     const int64_t lanes = lanes_of(s, p);
     if (p->visited) fold_group(s, p);
@@ -136,10 +215,15 @@ static void save_weights(const task_state *s, const panel *p, int64_t first) {
     memcpy(s->saved + plan->saved.maxima + tile * row + column, p->stats, bytes);
 }
 
-static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool prefetch) {
-    const int64_t group = t->first / ATTNI_GROUP_KEYS;
-    if (ATTNI_JOIN_GROUPS && p->visited && group != p->group) fold_group(s, p);
+/* Before the tile from key `first` on is visited. */
+static void begin_group(const task_state *s, panel *p, int64_t first) {
+    const int64_t group = first / ATTNI_GROUP_KEYS;
+    if (ATTNI_JOIN_GROUPS && p->visited && group != p->group) end_group(s, p);
     p->group = group;
+}
+
+static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool prefetch) {
+    begin_group(s, p, t->first);
     const attni_visit_source source = {.plan = s->plan,
                                        .rows = &p->base.rows,
                                        .vecs = p->base.vecs,
@@ -161,6 +245,53 @@ static void visit_tile(const task_state *s, panel *p, const attni_tile *t, bool 
     if (s->saved) save_weights(s, p, t->first);
 }
 
+/* Where the rows of a tile are, for a few queries. */
+typedef struct tile_rows {
+    int64_t first; /* key of the tile */
+    const void *const *k, *const *v;
+    bool has_next; /* after v are the rows of the next keys */
+} tile_rows;
+
+static void visit_few(const task_state *s, panel *p, const tile_rows *t) {
+    const attni_plan *plan = s->plan;
+    const attni_layout *l = &plan->layout;
+    const attn_args *a = plan->args;
+    const int lanes = lanes_of(s, p);
+    begin_group(s, p, t->first);
+    const attni_visit_source source = {.plan = plan,
+                                       .rows = &p->base.rows,
+                                       .vecs = p->base.vecs,
+                                       .first = t->first,
+                                       .view = s->view,
+                                       .scratch = row_scratch(s)};
+    attni_edits edits = {.modified = false};
+    if (a->softcap > 0 || a->bias.data || a->alibi) attni_edits_fill_few(&edits, &source);
+    for (int x = p->base.rows.n; !p->visited && x < lanes; x++) { /* lanes without a query */
+        attni_store_real(p->stats, plan->real_size, x, -HUGE_VAL);
+        attni_store_real(p->stats, plan->real_size, lanes + x, 0);
+    }
+    plan->kernels->few(&(attni_few){.rows = p->base.rows.n,
+                                    .lanes = lanes,
+                                    .n_segments = s->view->n_segments,
+                                    .segments = s->view->segments,
+                                    .first = !p->visited,
+                                    .d_k = a->k.shape[3],
+                                    .d_v = a->v.shape[3],
+                                    .q = p->base.q_t,
+                                    .k_dtype = a->k.dtype,
+                                    .v_dtype = a->v.dtype,
+                                    .k = t->k,
+                                    .v = t->v,
+                                    .has_next = t->has_next,
+                                    .allow = s->view->all ? NULL : s->view->allow,
+                                    .modify = edits.modified ? &edits.modify : NULL,
+                                    .scores = s->scratch + l->scores,
+                                    .sums = s->scratch + l->few_sums,
+                                    .o = s->scratch + l->few_o,
+                                    .stats = p->stats});
+    p->visited = true;
+}
+
 static int64_t next_tile(const task_state *s, int64_t from) {
     int64_t nearest = INT64_MAX;
     for (int p = 0; p < s->n_panels && nearest > from; p++) {
@@ -177,6 +308,37 @@ static attni_key_source key_source(const task_state *s, const attni_sequence *se
                               .v = s->scratch + s->plan->layout.v};
 }
 
+/* The addresses of the keys or values of a tile that the rows may see. */
+static void find_rows(const attni_key_source *from, const attn_tensor *t, const attni_rows *rows,
+                      int64_t first, const void **to) {
+    attni_tile_rows(from, t, first, attni_max(rows->any_lo, first),
+                    attni_min(rows->any_hi, first + ATTNI_KEY_TILE), to);
+}
+
+/* Visits every tile that the rows of the only panel see. The keys of the next tile are known one
+ * tile ahead, because they are prefetched. */
+static void visit_keys_few(const task_state *s, const attni_sequence *seq) {
+    panel *p = panel_at(s, 0);
+    attni_rows *rows = &p->base.rows;
+    const attn_args *a = s->plan->args;
+    const attni_key_source from = key_source(s, seq);
+    const void **k = (const void **)(s->scratch + s->plan->layout.few), **v = k + ATTNI_KEY_TILE,
+               **next_k = v + ATTNI_KEY_TILE;
+    int64_t n = attni_rows_next_tile(rows, s->first_tile);
+    if (n < s->end_tile) find_rows(&from, &a->k, rows, n * ATTNI_KEY_TILE, k);
+    while (n < s->end_tile) {
+        const int64_t next = attni_rows_next_tile(rows, n + 1);
+        const tile_rows t = {n * ATTNI_KEY_TILE, k, v, next < s->end_tile};
+        if (t.has_next) find_rows(&from, &a->k, rows, next * ATTNI_KEY_TILE, next_k);
+        if (attni_rows_view(rows, t.first, ATTNI_KEY_TILE, s->view)) {
+            find_rows(&from, &a->v, rows, t.first, v);
+            visit_few(s, p, &t);
+        }
+        memcpy(k, next_k, ATTNI_KEY_TILE * sizeof *k);
+        n = next;
+    }
+}
+
 /* Visits every tile that some panel sees, in ascending order; all panels visit a tile while it is
  * in cache. */
 static void visit_keys(const task_state *s, const attni_sequence *seq) {
@@ -186,7 +348,7 @@ static void visit_keys(const task_state *s, const attni_sequence *seq) {
         hi = attni_max(hi, panel_at(s, p)->base.rows.any_hi);
     }
     const attni_key_source from = key_source(s, seq);
-    for (int64_t n = next_tile(s, 0); n != INT64_MAX; n = next_tile(s, n + 1)) {
+    for (int64_t n = next_tile(s, s->first_tile); n < s->end_tile; n = next_tile(s, n + 1)) {
         const int64_t first = n * ATTNI_KEY_TILE;
         const attni_tile t = attni_tile_at(&from, first, attni_max(lo, first),
                                            attni_min(hi, first + ATTNI_KEY_TILE));
@@ -397,6 +559,9 @@ static void repair_panel(const task_state *s, panel *p, const attni_sequence *se
                          const attn_tensor *out) {
     task_state again = *s;
     again.saved = NULL;
+    again.few = false;
+    again.partials = NULL;
+    if (is_few(s)) pack_panel(&again, p);
     again.seen = (uint64_t *)(s->scratch + s->plan->layout.seen);
     const int64_t d_v = out->shape[3];
     for (int64_t c = 0; c < d_v; c += ATTNI_STRIP) {
@@ -409,32 +574,106 @@ static void repair_panel(const task_state *s, panel *p, const attni_sequence *se
 
 /* ------------------------------------------------------------------------------ task */
 
-void attni_forward_task(void *arg, int64_t task, int worker) {
-    const attni_forward_job *job = arg;
+/* The state of a task: a block, and a range of its keys. */
+static task_state begin_task(const attni_forward_job *job, int64_t head, int64_t block,
+                             int worker) {
     const attni_plan *plan = job->plan;
-    const int64_t H_kv = plan->args->k.shape[1], head = task / plan->blocks;
-    /* The last blocks come first: under a causal mask they are the longest. */
-    const int64_t block = plan->blocks - 1 - task % plan->blocks;
-    const attni_sequence seq = attni_sequence_at(plan->args, head / H_kv);
-    int64_t row = block * plan->block_rows;
-    const int64_t end = attni_min(plan->group * seq.rows, row + plan->block_rows);
-
     char *scratch = job->workspace + (size_t)worker * plan->layout.bytes;
     task_state s = {.plan = plan,
                     .scratch = scratch,
                     .view = (attni_view *)(scratch + plan->layout.view),
-                    .kv_head = head % H_kv};
+                    .kv_head = head % plan->args->k.shape[1],
+                    .end_tile = INT64_MAX};
     if (plan->saved.bytes > 0)
         s.saved = (char *)plan->args->saved + (size_t)head * plan->saved.head_bytes;
+    if (ATTNI_JOIN_GROUPS && plan->ranges > 1) {
+        const size_t parts =
+            (size_t)((head * plan->blocks + block) * plan->partials.groups * plan->block_panels);
+        s.partials = job->workspace + plan->partials.offset + parts * plan->partials.panel_bytes;
+        s.has_part = (bool *)(job->workspace + plan->partials.visited) + parts;
+    }
+    return s;
+}
+
+static void begin_panels(task_state *s, const attni_sequence *seq, int64_t block) {
+    const attni_plan *plan = s->plan;
+    int64_t row = block * plan->block_rows;
+    const int64_t end = attni_min(plan->group * seq->rows, row + plan->block_rows);
     while (row < end) {
-        attni_assert(s.n_panels < plan->block_panels);
-        panel *p = panel_at(&s, s.n_panels++);
-        begin_panel(&s, p, &seq, row, end - row);
+        attni_assert(s->n_panels < plan->block_panels);
+        panel *p = panel_at(s, s->n_panels);
+        p->number = s->n_panels++;
+        begin_panel(s, p, seq, row, end - row);
         row += p->base.rows.n;
     }
-    if (s.n_panels > 0) visit_keys(&s, &seq);
-    for (int n = 0; n < s.n_panels; n++) {
-        panel *p = panel_at(&s, n);
-        if (!finish_panel(&s, p, job)) repair_panel(&s, p, &seq, job->out);
+}
+
+static void finish_panels(const task_state *s, const attni_sequence *seq,
+                          const attni_forward_job *job) {
+    for (int n = 0; n < s->n_panels; n++) {
+        panel *p = panel_at(s, n);
+        if (!finish_panel(s, p, job)) repair_panel(s, p, seq, job->out);
     }
+}
+
+/* Leaves the last sums of a range. */
+static void end_groups(const task_state *s) {
+    for (int n = 0; n < s->n_panels; n++) {
+        if (panel_at(s, n)->visited) end_group(s, panel_at(s, n));
+    }
+}
+
+/* An attni_task: visits one range of the keys of one block. */
+static void visit_task(void *arg, int64_t task, int worker) {
+    const attni_forward_job *job = arg;
+    const attni_plan *plan = job->plan;
+    const int64_t ranges = ATTNI_JOIN_GROUPS ? plan->ranges : 1;
+    const int64_t unit = task / ranges, range = task % ranges;
+    const int64_t head = unit / plan->blocks;
+    /* The last blocks come first: under a causal mask they are the longest. */
+    const int64_t block = plan->blocks - 1 - unit % plan->blocks;
+    const attni_sequence seq = attni_sequence_at(plan->args, head / plan->args->k.shape[1]);
+    task_state s = begin_task(job, head, block, worker);
+    if (is_split(&s)) {
+        const int64_t groups = attni_ceil_div(seq.n_k, ATTNI_GROUP_KEYS);
+        s.first_tile = groups * range / ranges * ATTNI_GROUP_TILES;
+        s.end_tile = groups * (range + 1) / ranges * ATTNI_GROUP_TILES;
+    }
+    s.few = attni_plan_is_few(plan, &seq);
+    begin_panels(&s, &seq, block);
+    if (s.n_panels == 0) return;
+    if (is_few(&s)) {
+        visit_keys_few(&s, &seq);
+    } else {
+        visit_keys(&s, &seq);
+    }
+    if (is_split(&s)) {
+        end_groups(&s);
+    } else {
+        finish_panels(&s, &seq, job);
+    }
+}
+
+/* An attni_task: merges the ranges of one block. */
+static void merge_task(void *arg, int64_t unit, int worker) {
+    const attni_forward_job *job = arg;
+    const attni_plan *plan = job->plan;
+    const int64_t head = unit / plan->blocks, block = unit % plan->blocks;
+    const attni_sequence seq = attni_sequence_at(plan->args, head / plan->args->k.shape[1]);
+    task_state s = begin_task(job, head, block, worker);
+    begin_panels(&s, &seq, block);
+    for (int n = 0; n < s.n_panels; n++) fold_parts(&s, panel_at(&s, n));
+    finish_panels(&s, &seq, job);
+}
+
+attn_status attni_forward_run(attn_ctx *ctx, attni_forward_job *job, attn_error *err) {
+    const attni_plan *plan = job->plan;
+    const bool split = ATTNI_JOIN_GROUPS && plan->ranges > 1;
+    if (split)
+        memset(job->workspace + plan->partials.visited, 0,
+               plan->workspace - plan->partials.visited);
+    ATTN_TRY(attni_ctx_run(ctx, plan->workers, plan->n_tasks, visit_task, job, err));
+    if (!split) return ATTN_OK;
+    const int64_t units = plan->n_tasks / plan->ranges;
+    return attni_ctx_run(ctx, (int)attni_min(plan->workers, units), units, merge_task, job, err);
 }

@@ -16,7 +16,7 @@ typedef struct attni_forward_job {
 
 /* Size in bytes of a panel without its arrays, a multiple of 64. */
 size_t attni_panel_size(void);
-/* An attni_task; arg is an attni_forward_job. */
-void attni_forward_task(void *arg, int64_t task, int worker);
+/* Runs all tasks of a job. */
+attn_status attni_forward_run(attn_ctx *ctx, attni_forward_job *job, attn_error *err);
 
 #endif

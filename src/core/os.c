@@ -102,10 +102,27 @@ int64_t attni_process_id(void) { return 0; }
 #else
 /* ----------------------------------------------------------------------- memory outside Windows */
 
+#ifdef __linux__
+#include <sys/mman.h>
+/* Large blocks are read in large strides (caches of keys and values), where the address translation
+ * of small pages costs as much as the memory itself. */
+enum { HUGE_PAGE = 2 << 20, LARGE_BLOCK = 4 * HUGE_PAGE };
+
+static void *ask_for_huge_pages(void *memory, size_t size) {
+    if (memory && size >= LARGE_BLOCK) madvise(memory, size, MADV_HUGEPAGE); /* a hint: may fail */
+    return memory;
+}
+#else
+enum { HUGE_PAGE = 1, LARGE_BLOCK = 1 };
+static void *ask_for_huge_pages(void *memory, size_t size) { return (void)size, memory; }
+#endif
+
 void *attni_memory_alloc(size_t size, size_t align) {
     size_t rounded; /* aligned_alloc() takes multiples only, and may give NULL for none */
+    if (size >= LARGE_BLOCK && align < HUGE_PAGE) align = HUGE_PAGE;
     if (!attni_add(size > 0 ? size : 1, align - 1, &rounded)) return NULL;
-    return aligned_alloc(align, rounded / align * align);
+    rounded = rounded / align * align;
+    return ask_for_huge_pages(aligned_alloc(align, rounded), rounded);
 }
 
 void attni_memory_free(void *memory) { free(memory); }

@@ -30,6 +30,9 @@
 #define ATTNI_JOIN_GROUPS 1
 #endif
 
+/* A few queries have a kernel of their own, attni_few, except in the page's engine. */
+#define ATTNI_HAS_FEW ATTNI_JOIN_GROUPS
+
 #define ATTNI_MAX_LANES 48 /* 3 vectors of 16 floats */
 
 /* A run of visible keys inside one tile: keys key .. key + n - 1, counted from the tile's first
@@ -84,6 +87,38 @@ typedef struct attni_visit {
     void *o_t;    /* (d_v, lanes) running weighted sum of values */
     void *stats;  /* (2, lanes) running maximum and sum of the base-2 softmax */
 } attni_visit;
+
+/* The maximum number of queries of attni_few. */
+#define ATTNI_FEW_ROWS 8
+
+/* A few queries visit the visible keys of one tile, as in text generation: what attni_visit does,
+ * with the same bits, but vector lanes are keys and then columns of values, keys and values may be
+ * of a half type, and each row of them has an address of its own. */
+typedef struct attni_few {
+    int rows;  /* queries, 1 .. ATTNI_FEW_ROWS and at most `lanes` */
+    int lanes; /* of stats */
+    int32_t n_segments;
+    const attni_segment *segments; /* as in attni_visit */
+    bool first;                    /* no key has been seen yet: o and stats are written, not read */
+
+    int64_t d_k, d_v;
+    const void *q; /* (rows, d_k) reals, times the query factor */
+    attn_dtype k_dtype, v_dtype;
+    const void *const
+        *k; /* (KEY_TILE) rows of keys; masked keys have the address of a visible one */
+    const void *const
+        *v;        /* (KEY_TILE) rows of values, likewise; after them those of the next keys */
+    bool has_next; /* there are next keys, which are to be prefetched */
+
+    const uint64_t *allow; /* as in attni_visit */
+    const attni_modify
+        *modify; /* or NULL; bias is (rows, KEY_TILE), slope and position are (rows) */
+
+    void *scores; /* (rows, KEY_TILE) scratch */
+    void *sums;   /* (rows, d_v) scratch */
+    void *o;      /* (rows, d_v) running weighted sum of values */
+    void *stats;  /* (2, lanes) as in attni_visit */
+} attni_few;
 
 /* Adds a panel's sums over one group of tiles to those over the previous groups. */
 typedef struct attni_fold {
@@ -160,6 +195,7 @@ typedef struct attni_kernels {
     /* rows (vecs * vl pointers to d reals) -> q_t (d, lanes), times factor */
     void (*pack_queries)(int vecs, int64_t d, const void *const *rows, double factor, void *q_t);
     void (*visit)(const attni_visit *visit);
+    void (*few)(const attni_few *few); /* NULL unless ATTNI_HAS_FEW */
     void (*fold)(const attni_fold *fold);
     void (*accumulate)(int64_t n, const void *x, void *total, void *lost); /* total += x */
     void (*settle)(int64_t n, void *total, const void *lost);              /* total += lost */
@@ -190,6 +226,8 @@ typedef struct attni_kernels {
     /* rounds x 12 independent multiply-adds on full vectors: measures the machine's limit, for
      * benchmarks. Returns the number of flops. NULL in builds optimised for size. */
     double (*burn)(int64_t rounds);
+    /* Reads n reals and does nothing else: measures the rate of memory. NULL where burn is. */
+    void (*read)(int64_t n, const void *from);
     /* The 2^x (x <= 0) of the softmax, for layers, and the tanh of the softcap, for tests (NULL
      * where burn is), on arrays; n is a multiple of vl, y may be x. */
     void (*exp2)(int64_t n, const void *x, void *y);

@@ -10,6 +10,9 @@
 #include "kernels/pack.h"
 #include "kernels/rows.h"
 #include "kernels/visit.h"
+#if ATTNI_HAS_FEW
+#include "kernels/few.h"
+#endif
 #endif
 #include "kernels/product.h"
 #include "kernels/vmath.h"
@@ -36,6 +39,16 @@ static double burn(int64_t rounds) {
     UNROLL for (int i = 0; i < 12; i++) total += sums[i][0];
     return total == total ? (double)rounds * 12 * 2 * VL : 0;
 }
+
+static void read_array(int64_t n, const void *from) {
+    const real *x = from;
+    vi any[4] = {{0}};
+    for (int64_t i = 0; i + 4 * VL <= n; i += 4 * VL) {
+        UNROLL for (int v = 0; v < 4; v++) any[v] |= (vi)v_load(x + i + v * VL);
+    }
+    const vi all = any[0] | any[1] | any[2] | any[3];
+    __asm__ volatile("" ::"m"(all)); /* the compiler must not drop the loads */
+}
 #endif
 
 #define PASTE(a, b, c, d)     a##b##c##d
@@ -60,6 +73,9 @@ const attni_kernels TABLE_NAME = {
 #ifndef ATTNI_SMALL
     .pack_queries = pack_queries,
     .visit = visit_any,
+#if ATTNI_HAS_FEW
+    .few = few,
+#endif
     .backward = backward_any,
     .product_guarded = product_guarded,
     .dot = dot,
@@ -81,5 +97,6 @@ const attni_kernels TABLE_NAME = {
 #if MIN_VECS == 1
     .tanh = tanh_array,
     .burn = burn,
+    .read = read_array,
 #endif
 };

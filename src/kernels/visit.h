@@ -132,24 +132,30 @@ INLINE vr edit_score(vr s, vr x, vr y) {
     return v_select(s == -inf, sum, v_max(v_set(-REAL_MAX), sum));
 }
 
+/* slope, unless NULL, receives the derivative. */
+INLINE vr cap_score(const attni_modify *how, vr s, vr *slope) {
+    const vr t = v_tanh(s * v_set((real)how->inverse_cap));
+    if (slope) *slope = v_fma(-t, t, v_set(1));
+    return t * v_set((real)how->cap);
+}
+
+/* A bias of -inf masks. */
+INLINE vr add_bias(const attni_modify *how, vr s, vr bias) {
+    const vr sum = edit_score(s, bias, v_set((real)how->bias_factor));
+    return v_select(bias == v_set(-__builtin_inff()), bias, sum);
+}
+
 /* capped -> biased -> masked. slope, unless NULL, receives the derivative of the cap. */
 INLINE vr modify_score(const int n_v, const attni_modify *how, vr s, score_place at, vr *slope) {
     const int v = at.v;
-    if (how->cap != 0) {
-        const vr t = v_tanh(s * v_set((real)how->inverse_cap));
-        if (slope) *slope = v_fma(-t, t, v_set(1));
-        s = t * v_set((real)how->cap);
-    }
+    if (how->cap != 0) s = cap_score(how, s, slope);
     if (how->slope) {
         const vr distance =
             v_abs(v_load((const real *)how->position + v * VL) - v_set((real)at.key));
         s = edit_score(s, -v_load((const real *)how->slope + v * VL), distance);
     }
-    if (how->bias) {
-        const vr bias = v_load((const real *)how->bias + at.row * LANES(n_v) + v * VL);
-        const vr sum = edit_score(s, bias, v_set((real)how->bias_factor));
-        s = v_select(bias == v_set(-__builtin_inff()), bias, sum);
-    }
+    if (how->bias)
+        s = add_bias(how, s, v_load((const real *)how->bias + at.row * LANES(n_v) + v * VL));
     return s;
 }
 

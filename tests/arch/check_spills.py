@@ -6,7 +6,9 @@ check_spills.py [--objdump TOOL] [--fma N] OBJECT...
 Looks at every innermost loop with at least N (default 6) packed multiply-adds; fails if one has a
 memory operand based on the stack or frame pointer, or if no such loop is found at all. A loop that
 evaluates exp2 is listed but not judged: it reads its many constants from memory at no cost, and the
-stack is one place for them. It is known by the shift that makes an exponent out of an integer.
+stack is one place for them. It is known by the shift that makes an exponent out of an integer. A
+loop that transposes is not judged either: it reads the address of every row from memory, and which
+memory does not matter. It is known by what puts elements of several rows into one vector.
 Loops in which multiply-adds are rare (under one instruction in five) are left out.
 """
 import argparse
@@ -21,6 +23,7 @@ FUSED = re.compile(r"^(vfn?m(add|sub)\d+p[sd]|fml[as])$")
 STACK = re.compile(r"\((%rsp)\b|\[\s*sp\b")
 FRAME = re.compile(r"\((%rbp)\b|\[\s*x29\b")
 MAKES_EXPONENT = {"pslld", "psllq", "vpslld", "vpsllq", "vscalefps", "vscalefpd", "shl", "fscale"}
+SHUFFLES = re.compile(r"^(v?unpck[lh]p[sd]|vperm[ti]2p[sd]|vshuff\d+x\d|vinsert(ps|f\d+(x\d)?)|zip[12]|trn[12])$")
 RARE = 1 / 5
 SETS_FRAME = re.compile(r"^(movq? %rsp,\s*%rbp|mov x29, sp|add x29, sp)")
 
@@ -50,15 +53,15 @@ class Finding:
     function: str
     instructions: int
     multiply_adds: int
-    is_exp: bool
+    kind: str  # "product", "exp" or "transpose"
     stack: list
 
     @property
     def is_bad(self):
-        return bool(self.stack) and not self.is_exp
+        return bool(self.stack) and self.kind == "product"
 
     def __str__(self):
-        note = " (exp)" if self.is_exp else ""
+        note = "" if self.kind == "product" else f" ({self.kind})"
         head = f"{self.multiply_adds:13} {self.instructions:12} {len(self.stack):5}  {self.function}{note}"
         lines = [f"{'':34}{i.address:x}: {i.text}" for i in self.stack if self.is_bad]
         return "\n".join([head] + lines)
@@ -69,6 +72,12 @@ def makes_exponent(instruction):
     return instruction.mnemonic in MAKES_EXPONENT and re.search(r"mm\d|\bv\d", instruction.operands)
 
 
+def kind_of(loop):
+    if any(makes_exponent(i) for i in loop):
+        return "exp"
+    return "transpose" if any(SHUFFLES.match(i.mnemonic) for i in loop) else "product"
+
+
 def examine(name, body, least):
     """A Finding for each loop with enough multiply-adds."""
     has_frame = any(SETS_FRAME.match(i.text) for i in body)
@@ -77,8 +86,7 @@ def examine(name, body, least):
         count, stack = multiply_adds(loop), stack_references(loop, has_frame)
         # spills must not hide a loop by diluting it
         if count >= least and count / (len(loop) - len(stack)) >= RARE:
-            is_exp = any(makes_exponent(i) for i in loop)
-            found.append(Finding(name, len(loop), count, is_exp, stack))
+            found.append(Finding(name, len(loop), count, kind_of(loop), stack))
     return found
 
 
@@ -96,7 +104,7 @@ def main():
             found += examine(name, body, options.fma)
         print("\n".join(map(str, found)))
         bad += sum(finding.is_bad for finding in found)
-        if all(finding.is_exp for finding in found):
+        if all(finding.kind != "product" for finding in found):
             print(f"FAILED: no product loop with {options.fma} multiply-adds in {path}")
             bad += 1
     print(f"{bad} failures")

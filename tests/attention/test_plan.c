@@ -182,12 +182,44 @@ TEST(scratch_is_one_part_per_worker) {
 TEST(workers_and_scratch_follow_the_tasks) {
     attn_ctx *ctx = new_ctx(16, ATTN_ISA_SCALAR);
     for (int64_t heads = 1; heads < 20; heads++) {
-        attn_args a = problem(ATTN_F32, heads, heads, 2, 20000); /* one block per head and batch */
+        attn_args a = problem(ATTN_F32, heads, heads, 2, 1500); /* too few keys to be split */
+        a.q.shape[3] = a.k.shape[3] = a.v.shape[3] = 2000;      /* but enough work */
         a.q.shape[0] = a.k.shape[0] = a.v.shape[0] = 1;
         attni_plan plan;
         CHECK_INT(attni_plan_make(ctx, &a, &plan, NULL), ATTN_OK);
         CHECK_INT(plan.n_tasks, heads);
         CHECK_INT(plan.workers, heads < 16 ? heads : 16);
+        CHECK_INT(plan.workspace, plan.layout.bytes * (size_t)plan.workers);
+    }
+    attn_ctx_destroy(ctx);
+}
+
+/* One query of one head, as in text generation: the only way to more than one thread. */
+TEST(keys_are_split_where_there_are_fewer_blocks_than_threads) {
+    for (int threads = 1; threads < 9; threads++) {
+        attn_ctx *ctx = new_ctx(threads, ATTN_ISA_AUTO);
+        for (int64_t groups = 1; groups < 30; groups++) {
+            attn_args a = problem(ATTN_F32, 1, 1, 1, groups * ATTNI_GROUP_KEYS);
+            a.q.shape[0] = a.k.shape[0] = a.v.shape[0] = 1;
+            a.q.shape[3] = a.k.shape[3] = a.v.shape[3] = 2000; /* enough work for many threads */
+            attni_plan plan;
+            CHECK_INT(attni_plan_make(ctx, &a, &plan, NULL), ATTN_OK);
+            CHECK_INT(plan.ranges, threads == 1 ? 1 : attni_min(groups, 4 * threads));
+            CHECK_INT(plan.n_tasks, plan.ranges);
+            CHECK_INT(plan.workers, attni_min(threads, plan.ranges));
+        }
+        attn_ctx_destroy(ctx);
+    }
+}
+
+TEST(keys_of_many_queries_are_not_split) {
+    attn_ctx *ctx = new_ctx(8, ATTN_ISA_AUTO);
+    for (int64_t rows = 500; rows < 20000; rows *= 3) {
+        attn_args a = problem(ATTN_F32, 1, 1, rows, 50000);
+        a.q.shape[0] = a.k.shape[0] = a.v.shape[0] = 1;
+        attni_plan plan;
+        CHECK_INT(attni_plan_make(ctx, &a, &plan, NULL), ATTN_OK);
+        CHECK_INT(plan.ranges, 1);
         CHECK_INT(plan.workspace, plan.layout.bytes * (size_t)plan.workers);
     }
     attn_ctx_destroy(ctx);
@@ -376,15 +408,39 @@ TEST(explanation_says_how_many_threads_work_and_why) {
     CHECK_SAYS(explain(ctx, &large), "threads", " 6 of 6,");
     CHECK_SAYS(explain(ctx, &small), "threads", " 1 of 6,");
     CHECK_SAYS(text, "threads", "too little work");
-    attn_args few = problem(ATTN_F32, 2, 2, 2, 20000); /* two batches */
+    attn_args few = problem(ATTN_F32, 2, 2, 2, 1500);        /* two batches, one panel each */
+    few.q.shape[3] = few.k.shape[3] = few.v.shape[3] = 2000; /* but much work */
     CHECK_SAYS(explain(ctx, &few), "threads", " 4 of 6, 4 tasks (one per task)");
+    CHECK(!strstr(text, "ranges"));
     few.q.shape[0] = few.k.shape[0] = few.v.shape[0] = 1;
     few.q.shape[1] = few.k.shape[1] = few.v.shape[1] = 1;
     CHECK_SAYS(explain(ctx, &few), "threads", " 1 of 6, 1 task (a task runs on one thread)");
+    few.k.shape[2] = few.v.shape[2] = 20000;
+    CHECK_SAYS(explain(ctx, &few), "threads", " 6 of 6, 14 tasks");
+    CHECK(strstr(text, "keys are split into 14 ranges"));
     attn_ctx_destroy(ctx);
     ctx = new_ctx(1, ATTN_ISA_AUTO);
     CHECK_SAYS(explain(ctx, &small), "threads", " 1 of 1,");
     CHECK(!strstr(text, "too little"));
+    attn_ctx_destroy(ctx);
+}
+
+TEST(explanation_names_the_path_of_few_queries) {
+    attn_ctx *ctx = new_ctx(1, ATTN_ISA_AUTO);
+    attn_args a = problem(ATTN_F32, 2, 2, 1, 300);
+    const int64_t cu_q[] = {0, 1, 41}, cu_k[] = {0, 100, 300};
+    if (!attni_ctx_kernels(ctx, false)->few) SKIP("this build has no path for few queries");
+    CHECK_SAYS(explain(ctx, &a), "path", "decode: at most 8 queries");
+    a.q.shape[2] = 40;
+    CHECK_SAYS(explain(ctx, &a), "path", "tiled");
+    CHECK(!strstr(text, "decode"));
+    a.q.shape[0] = a.k.shape[0] = a.v.shape[0] = 1;
+    a.q.shape[2] = 41;
+    a.cu_q = cu_q;
+    a.cu_k = cu_k;
+    a.n_seqs = 2;
+    CHECK_SAYS(explain(ctx, &a), "path", "tiled");
+    CHECK(strstr(text, "decode for 1 of 2 sequences"));
     attn_ctx_destroy(ctx);
 }
 

@@ -83,6 +83,67 @@ bool same_rows(const results *part, const results *whole, const int64_t from[3],
 
 const int64_t origin[3] = {0, 0, 0};
 
+/* ----------------------------------------------------------------------------- parts of a whole */
+
+attn_tensor slice(attn_tensor t, int dim, int64_t first, int64_t n) {
+    if (!t.data) return t;
+    t.data = (char *)t.data + first * t.stride[dim] * (int64_t)attn_dtype_size(t.dtype);
+    t.shape[dim] = n;
+    return t;
+}
+
+/* Of mask and bias, which may repeat along the dimension. */
+attn_tensor slice_scores(attn_tensor t, int dim, int64_t first, int64_t n) {
+    return t.data && t.shape[dim] > 1 ? slice(t, dim, first, n) : t;
+}
+
+static int64_t offset_of(const problem *p, int64_t s) {
+    const int64_t given = p->args.offsets ? p->args.offsets[s] : p->args.offset;
+    return given == ATTN_OFFSET_BOTTOM_RIGHT ? problem_keys(p, s) - problem_rows(p, s) : given;
+}
+
+/* Rows row0 .. and the first keys of a pattern; *part is to be destroyed. False after a failure. */
+bool cut_pattern(const attn_pattern *pattern, int64_t row0, const int64_t size[2],
+                 attn_pattern **part) {
+    *part = NULL;
+    if (!pattern) return true;
+    uint8_t *allow = malloc((size_t)(size[0] * size[1]) + 1);
+    attn_status status = ATTN_E_MEMORY;
+    for (int64_t e = 0; allow && e < size[0] * size[1]; e++)
+        allow[e] = (uint8_t)attn_pattern_at(pattern, row0 + e / size[1], e % size[1]);
+    if (allow) status = attn_pattern_dense(size[0], size[1], allow, NULL, part, NULL);
+    free(allow);
+    if (status != ATTN_OK) check_failed(__FILE__, __LINE__, "no part of a pattern");
+    return status == ATTN_OK;
+}
+
+/* Queries row0 .. row0 + n - 1 as a problem of their own. */
+bool same_piece(attn_ctx *ctx, const problem *p, const results *whole, int64_t row0, int64_t n) {
+    attn_args a = p->args;
+    int64_t offsets[PROBLEM_MAX_B], len_q[PROBLEM_MAX_B];
+    attn_pattern *pattern;
+    results r;
+    a.q = slice(a.q, 2, row0, n);
+    a.mask = slice_scores(a.mask, 2, row0, n);
+    a.bias = slice_scores(a.bias, 2, row0, n);
+    for (int64_t b = 0; b < p->spec.B; b++) {
+        const int64_t left = problem_rows(p, b) - row0;
+        offsets[b] = offset_of(p, b) + row0;
+        len_q[b] = left < 0 ? 0 : left < n ? left : n;
+    }
+    a.offsets = offsets;
+    a.len_q = len_q;
+    if (!cut_pattern(a.pattern, row0, (const int64_t[2]){n, a.k.shape[2]}, &pattern)) return false;
+    a.pattern = pattern;
+    bool ok = run_args(ctx, &a, &r);
+    if (ok) {
+        ok = same_rows(&r, whole, (const int64_t[3]){0, 0, row0}, p->text);
+        results_free(&r);
+    }
+    attn_pattern_destroy(pattern);
+    return ok;
+}
+
 /* ---------------------------------------------------------------------------------------- cases */
 
 enum {

@@ -21,6 +21,18 @@ bool run_problem(attn_ctx *ctx, problem *p, results *r);
 bool same_rows(const results *part, const results *whole, const int64_t from[3], const char *text);
 extern const int64_t origin[3];
 
+/* Indices first .. first + n - 1 of a dimension; of mask and bias only if they do not repeat along
+ * it. */
+attn_tensor slice(attn_tensor t, int dim, int64_t first, int64_t n);
+attn_tensor slice_scores(attn_tensor t, int dim, int64_t first, int64_t n);
+/* Rows row0 .. and the first keys of a pattern, size (rows, keys); *part is to be destroyed. False
+ * after a failure. */
+bool cut_pattern(const attn_pattern *pattern, int64_t row0, const int64_t size[2],
+                 attn_pattern **part);
+/* Have queries row0 .. row0 + n - 1, as a problem of their own, the bits that they have in the
+ * whole? Without dropout, which counts rows from 0. */
+bool same_piece(attn_ctx *ctx, const problem *p, const results *whole, int64_t row0, int64_t n);
+
 enum { CASES = 8 };
 extern const attn_dtype all_dtypes[4];
 problem_spec case_spec(int c, attn_dtype dtype);

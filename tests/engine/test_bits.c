@@ -66,23 +66,6 @@ TEST(own_workspace_and_scratch_of_the_context_give_the_same_bits) { ask_all(ask_
 
 /* ----------------------------------------------------------------------------- parts of a whole */
 
-static attn_tensor slice(attn_tensor t, int dim, int64_t first, int64_t n) {
-    if (!t.data) return t;
-    t.data = (char *)t.data + first * t.stride[dim] * (int64_t)attn_dtype_size(t.dtype);
-    t.shape[dim] = n;
-    return t;
-}
-
-/* Of mask and bias, which may repeat along the dimension. */
-static attn_tensor slice_scores(attn_tensor t, int dim, int64_t first, int64_t n) {
-    return t.data && t.shape[dim] > 1 ? slice(t, dim, first, n) : t;
-}
-
-static int64_t offset_of(const problem *p, int64_t s) {
-    const int64_t given = p->args.offsets ? p->args.offsets[s] : p->args.offset;
-    return given == ATTN_OFFSET_BOTTOM_RIGHT ? problem_keys(p, s) - problem_rows(p, s) : given;
-}
-
 /* Dropout counts batches, heads and rows from 0, so it is left out of the parts below. */
 static void ask_batches(attn_ctx *ctx, problem *p, const results *whole) {
     if (p->args.cu_q) return;
@@ -107,56 +90,13 @@ TEST(a_batch_entry_alone_has_the_bits_it_has_in_the_batch) {
     ask_all(ask_batches, PROBLEM_DROPOUT, 4);
 }
 
-/* Rows row0 .. and the first keys of a pattern; *part is to be destroyed. False after a failure. */
-static bool cut_pattern(const attn_pattern *pattern, int64_t row0, const int64_t size[2],
-                        attn_pattern **part) {
-    *part = NULL;
-    if (!pattern) return true;
-    uint8_t *allow = malloc((size_t)(size[0] * size[1]) + 1);
-    attn_status status = ATTN_E_MEMORY;
-    for (int64_t e = 0; allow && e < size[0] * size[1]; e++)
-        allow[e] = (uint8_t)attn_pattern_at(pattern, row0 + e / size[1], e % size[1]);
-    if (allow) status = attn_pattern_dense(size[0], size[1], allow, NULL, part, NULL);
-    free(allow);
-    if (status != ATTN_OK) check_failed(__FILE__, __LINE__, "no part of a pattern");
-    return status == ATTN_OK;
-}
-
-/* Queries row0 .. row0 + n - 1 as a problem of their own. */
-static bool ask_piece(attn_ctx *ctx, const problem *p, const results *whole, int64_t row0,
-                      int64_t n) {
-    attn_args a = p->args;
-    int64_t offsets[PROBLEM_MAX_B], len_q[PROBLEM_MAX_B];
-    attn_pattern *pattern;
-    results r;
-    a.q = slice(a.q, 2, row0, n);
-    a.mask = slice_scores(a.mask, 2, row0, n);
-    a.bias = slice_scores(a.bias, 2, row0, n);
-    for (int64_t b = 0; b < p->spec.B; b++) {
-        const int64_t left = problem_rows(p, b) - row0;
-        offsets[b] = offset_of(p, b) + row0;
-        len_q[b] = left < 0 ? 0 : left < n ? left : n;
-    }
-    a.offsets = offsets;
-    a.len_q = len_q;
-    if (!cut_pattern(a.pattern, row0, (const int64_t[2]){n, a.k.shape[2]}, &pattern)) return false;
-    a.pattern = pattern;
-    bool ok = run_args(ctx, &a, &r);
-    if (ok) {
-        ok = same_rows(&r, whole, (const int64_t[3]){0, 0, row0}, p->text);
-        results_free(&r);
-    }
-    attn_pattern_destroy(pattern);
-    return ok;
-}
-
 static void ask_pieces(attn_ctx *ctx, problem *p, const results *whole) {
     static const int64_t sizes[] = {1, 7, 8, 16, 24, 100};
     if (p->args.cu_q) return;
     for (size_t x = 0; x < sizeof sizes / sizeof sizes[0]; x++) {
         for (int64_t row = 0; row < p->spec.n_q; row += sizes[x]) {
             const int64_t left = p->spec.n_q - row;
-            if (!ask_piece(ctx, p, whole, row, left < sizes[x] ? left : sizes[x])) return;
+            if (!same_piece(ctx, p, whole, row, left < sizes[x] ? left : sizes[x])) return;
         }
     }
 }

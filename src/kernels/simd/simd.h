@@ -130,4 +130,23 @@ INLINE void v_transpose(vr *rows) {
 }
 #endif
 
+#ifndef HAVE_V_LOAD_COLUMNS
+/* VL reals of each of VL rows, `at` bytes after their beginnings, transposed. They may be pairs of
+ * halves, which are aligned as halves are. */
+typedef real vr_anywhere __attribute__((vector_size(VBYTES), aligned(1), may_alias));
+
+INLINE void v_load_columns(const char *const *rows, int64_t at, vr *columns) {
+    UNROLL for (int i = 0; i < VL; i++) columns[i] = *(const vr_anywhere *)(rows[i] + at);
+    v_transpose(columns);
+}
+#endif
+
+#if defined(ATTNI_REAL_f32)
+/* VL pairs of bf16 -> the first and the second of each pair. */
+INLINE void v_split_bf16(vr pairs, vr *first, vr *second) {
+    *first = (vr)((vi)pairs << 16);
+    *second = (vr)((vi)pairs & v_set_int((real_int)0xffff0000));
+}
+#endif
+
 #endif
