@@ -36,7 +36,7 @@ static const cli_option option_table[] = {
 static const cli_spec spec = {
     .command = "bench",
     .usage = "bench forward [options]\nbench backward [options]\nbench small [options]\nbench gemm "
-             "[options]",
+             "[options]\nbench decode [options]",
     .about = "Measures how close the engine comes to the limit of this machine: the rate of\n"
              "independent fused multiply-adds, measured in the same run. Contenders take\n"
              "turns; the figures are the best and the median of many samples, timed by the\n"
@@ -47,7 +47,9 @@ static const cli_spec spec = {
              "  backward  the gradients of q, k and v; the peer computes the same five\n"
              "            products with two n x n matrices\n"
              "  small     the latency of one call with 8 heads of size 64\n"
-             "  gemm      matrix products by the same micro-kernel, against OpenBLAS",
+             "  gemm      matrix products by the same micro-kernel, against OpenBLAS\n"
+             "  decode    one new query on many keys, heads of size 128; the limit is the\n"
+             "            rate at which the same keys and values are merely read",
     .notes = {{"Examples", "  attn bench forward --only \"n=4096\"\n  attn bench small --json\n"}},
     .options = option_table,
     .n_options = sizeof option_table / sizeof *option_table,
@@ -61,39 +63,46 @@ static json_t *times_json(const bench_times *t, double flops, double peak) {
                      "median_of_peak", flops / t->median / peak);
 }
 
-static json_t *row_json(const bench_row *row) {
+static json_t *row_json(const bench_row *row, bench_unit unit) {
     const double limit = row->peak * row->threads;
     json_t *json =
         json_pack("{s:s, s:s, s:i, s:f, s:f, s:o}", "name", row->name, "dtype", row->dtype,
-                  "threads", row->threads, "flops", row->flops, "peak_gflops", row->peak * 1e-9,
-                  "attn", times_json(&row->ours, row->flops, limit));
+                  "threads", row->threads, unit == BENCH_BYTES ? "bytes" : "flops", row->work,
+                  unit == BENCH_BYTES ? "peak_gbytes" : "peak_gflops", row->peak * 1e-9, "attn",
+                  times_json(&row->ours, row->work, limit));
     if (row->peer.n > 0)
-        json_object_set_new(json, "peer", times_json(&row->peer, row->flops, limit));
+        json_object_set_new(json, "peer", times_json(&row->peer, row->work, limit));
     if (row->remark) json_object_set_new(json, "remark", json_string(row->remark));
     return json;
 }
 
 static void print_head(const bench_table *table) {
+    static const char *const first[] = {"GFLOP/s", "time", "GB/s"}, *const second[] = {"of peak",
+                                                                                       "x limit",
+                                                                                       "of read"};
     printf("%s%-34s %-4s %7s %10s %9s %9s %9s%s\n", out_begin(stdout, OUT_BOLD), "problem", "",
-           "threads", table->latency ? "time" : "GFLOP/s", table->latency ? "x limit" : "of peak",
-           "median", table->peer, out_begin(stdout, OUT_PLAIN));
+           "threads", first[table->unit], second[table->unit], "median", table->peer,
+           out_begin(stdout, OUT_PLAIN));
 }
 
 static void print_row(const bench_table *table, const bench_row *row) {
     const double limit = row->peak * row->threads;
     char first[OUT_NUMBER], peer[OUT_NUMBER] = "";
-    double best = row->flops / row->ours.best / limit,
-           median = row->flops / row->ours.median / limit;
-    double others = row->peer.n > 0 ? row->flops / row->peer.best / limit : 0;
-    if (table->latency) {
+    double best = row->work / row->ours.best / limit, median = row->work / row->ours.median / limit;
+    double others = row->peer.n > 0 ? row->work / row->peer.best / limit : 0;
+    if (table->unit == BENCH_LATENCY) {
         out_seconds(row->ours.best, first);
         best = 1 / best;
         median = 1 / median;
         others = others > 0 ? 1 / others : 0;
     } else {
-        snprintf(first, sizeof first, "%.1f", row->flops / row->ours.best * 1e-9);
+        snprintf(first, sizeof first, "%.1f", row->work / row->ours.best * 1e-9);
     }
-    if (others > 0) snprintf(peer, sizeof peer, "%9.3f", others);
+    if (table->unit == BENCH_BYTES) {
+        snprintf(peer, sizeof peer, "%9.1f", row->work / row->peer.best * 1e-9);
+    } else if (others > 0) {
+        snprintf(peer, sizeof peer, "%9.3f", others);
+    }
     printf("%-34s %-4s %7d %10s %s%9.3f%s %9.3f %9s%s%s\n", row->name, row->dtype, row->threads,
            first, out_begin(stdout, OUT_BOLD), best, out_begin(stdout, OUT_PLAIN), median, peer,
            row->remark ? "  " : "", row->remark ? row->remark : "");
@@ -115,9 +124,9 @@ static void end_progress(const bench_options *o) {
 }
 
 void bench_table_begin(bench_table *table, const bench_options *o, const char *what,
-                       const char *peer, bool latency) {
-    *table = (bench_table){
-        .options = o, .what = what, .peer = peer, .latency = latency, .rows = json_array()};
+                       const char *peer, bench_unit unit) {
+    *table =
+        (bench_table){.options = o, .what = what, .peer = peer, .unit = unit, .rows = json_array()};
     bench_peak(o->isa, false);
     if (!o->common.json) print_head(table);
 }
@@ -126,7 +135,7 @@ void bench_table_add(bench_table *table, const bench_row *row) {
     end_progress(table->options);
     table->n++;
     if (table->options->common.json) {
-        json_array_append_new(table->rows, row_json(row));
+        json_array_append_new(table->rows, row_json(row, table->unit));
     } else {
         print_row(table, row);
     }
@@ -184,7 +193,8 @@ int cmd_bench(int argc, char **argv) {
     } benches[] = {{"forward", bench_forward},
                    {"backward", bench_backward},
                    {"small", bench_small},
-                   {"gemm", bench_gemm}};
+                   {"gemm", bench_gemm},
+                   {"decode", bench_decode}};
     const bool named = argc > 1 && argv[1][0] != '-';
     const char *what = named ? argv[1] : "";
     bench_options o = {.seconds = 1};
@@ -198,7 +208,8 @@ int cmd_bench(int argc, char **argv) {
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
         if (strcmp(what, benches[i].name) == 0) return benches[i].run(&o);
     }
-    out_error(spec.command, "%s%swhat to measure? Expected forward, backward, small or gemm", what,
+    out_error(spec.command,
+              "%s%swhat to measure? Expected forward, backward, small, gemm or decode", what,
               *what ? ": " : "");
     return CLI_USAGE;
 }

@@ -23,23 +23,30 @@ typedef struct bench_row {
     char name[48];
     const char *dtype;
     int threads;
-    double flops;
+    double work;            /* flops, or bytes */
     bench_times ours, peer; /* peer.n == 0: none */
-    double peak;            /* of one core */
+    double peak;            /* of one core, in work per second */
     const char *remark;     /* or NULL */
 } bench_row;
+
+/* What the figures of a table are. */
+typedef enum bench_unit {
+    BENCH_FLOPS,   /* GFLOP/s, as fractions of the multiply-add limit */
+    BENCH_LATENCY, /* times, as multiples of that limit */
+    BENCH_BYTES    /* GB/s, as fractions of the rate of a plain read, which is the peer */
+} bench_unit;
 
 /* Collects rows; prints them as they come, or all of them as JSON at the end. */
 typedef struct bench_table {
     const bench_options *options;
     const char *what, *peer;
-    bool latency; /* show times and the multiple of the limit instead of rates */
+    bench_unit unit;
     json_t *rows;
     int n;
 } bench_table;
 
 void bench_table_begin(bench_table *table, const bench_options *options, const char *what,
-                       const char *peer, bool latency);
+                       const char *peer, bench_unit unit);
 void bench_table_add(bench_table *table, const bench_row *row);
 int bench_table_end(bench_table *table);
 
@@ -52,5 +59,6 @@ int bench_forward(const bench_options *options);
 int bench_backward(const bench_options *options);
 int bench_small(const bench_options *options);
 int bench_gemm(const bench_options *options);
+int bench_decode(const bench_options *options);
 
 #endif

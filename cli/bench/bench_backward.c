@@ -149,6 +149,6 @@ int bench_backward(const bench_options *o) {
     static const bench_kind kind = {
         .prepare = prepare, .run = run_attn, .peer = run_peer, .dense = 2, .flops = flops_of};
     bench_table table;
-    bench_table_begin(&table, o, "backward", "OpenBLAS", false);
+    bench_table_begin(&table, o, "backward", "OpenBLAS", BENCH_FLOPS);
     return bench_measure(&kind, problems, sizeof problems / sizeof *problems, &table);
 }

@@ -92,14 +92,14 @@ static const bench_kind forward_kind = {
 
 int bench_forward(const bench_options *o) {
     bench_table table;
-    bench_table_begin(&table, o, "forward", "OpenBLAS", false);
+    bench_table_begin(&table, o, "forward", "OpenBLAS", BENCH_FLOPS);
     return bench_measure(&forward_kind, forward_problems,
                          sizeof forward_problems / sizeof *forward_problems, &table);
 }
 
 int bench_small(const bench_options *o) {
     bench_table table;
-    bench_table_begin(&table, o, "small", "OpenBLAS", true);
+    bench_table_begin(&table, o, "small", "OpenBLAS", BENCH_LATENCY);
     return bench_measure(&forward_kind, small_problems,
                          sizeof small_problems / sizeof *small_problems, &table);
 }

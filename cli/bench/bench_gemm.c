@@ -95,7 +95,7 @@ static void tear_down(setting *s) {
 
 static int measure(const product *p, bench_table *table) {
     const bench_options *o = table->options;
-    bench_row row = {.dtype = "f32", .flops = 2.0 * (double)p->m * (double)p->n * (double)p->k};
+    bench_row row = {.dtype = "f32", .work = 2.0 * (double)p->m * (double)p->n * (double)p->k};
     snprintf(row.name, sizeof row.name, "%lldx%lldx%lld%s%s", (long long)p->m, (long long)p->k,
              (long long)p->n, form_names[p->form], p->threaded ? " threads" : "");
     if (!bench_wanted(o, row.name)) return CLI_OK;
@@ -105,8 +105,8 @@ static int measure(const product *p, bench_table *table) {
     const bool ready = set_up(&s, p, o);
     if (ready) {
         const bool peer = !o->no_peers && blas_open(p->threaded ? (int)o->threads : 1);
-        const bench_contender contenders[BENCH_CONTENDERS] = {
-            {"attn", run_attn, &s, row.flops}, {"OpenBLAS", run_peer, &s, row.flops}};
+        const bench_contender contenders[BENCH_CONTENDERS] = {{"attn", run_attn, &s, row.work},
+                                                              {"OpenBLAS", run_peer, &s, row.work}};
         bench_race(contenders, peer ? 2 : 1, o->seconds, p->threaded, o->isa, false, times);
         row.threads = attn_ctx_threads(s.ctx);
         row.ours = times[0];
@@ -122,7 +122,7 @@ static int measure(const product *p, bench_table *table) {
 
 int bench_gemm(const bench_options *o) {
     bench_table table;
-    bench_table_begin(&table, o, "gemm", "OpenBLAS", false);
+    bench_table_begin(&table, o, "gemm", "OpenBLAS", BENCH_FLOPS);
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         const int code = measure(&products[i], &table);
         if (code != CLI_OK) return code;

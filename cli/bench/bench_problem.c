@@ -101,7 +101,7 @@ static void add_row(const bench_setting *s, double flops, const bench_times *tim
     const bench_problem *p = s->p;
     bench_row row = {.dtype = attn_dtype_name(p->dtype),
                      .threads = attn_ctx_threads(s->ctx),
-                     .flops = flops,
+                     .work = flops,
                      .ours = times[0],
                      .peer = times[1],
                      .peak = bench_peak(table->options->isa, p->dtype == ATTN_F64)};

@@ -278,6 +278,14 @@ class Bench(CliTest):
                 self.assertIn(only, row["name"])
                 self.check(row)
 
+    def test_decode_counts_bytes(self):
+        for row in self.rows("decode", "--only", "n=1024"):
+            size = {"f32": 4, "f16": 2}[row["dtype"]]
+            self.assertEqual(row["bytes"], 2 * 8 * 1024 * 128 * size)
+            self.assertAlmostEqual(row["peer"]["best_of_peak"], 1)
+            self.assertAlmostEqual(row["attn"]["best_of_peak"] * row["attn"]["best_seconds"] * row["peak_gbytes"] * 1e9,
+                                   row["bytes"], delta=1e-6 * row["bytes"])
+
     def test_flops_count_visible_pairs_only(self):
         rows = {row["name"]: row["flops"] for row in self.rows("small", "--only", "N=16")}
         self.assertEqual(rows["N=16"], 8 * 4 * 64 * 16 * 16)
@@ -290,7 +298,7 @@ class Bench(CliTest):
         self.assertIn("no row", self.run_attn("bench", "small", "--only", "N=17", "--seconds", "0.02", expect=2)[1])
 
     def test_what_to_measure_must_be_said(self):
-        self.assertIn("forward, backward, small or gemm", self.run_attn("bench", expect=2)[1])
+        self.assertIn("forward, backward, small, gemm or decode", self.run_attn("bench", expect=2)[1])
         self.assertIn("quick", self.run_attn("bench", "quick", expect=2)[1])
 
 
