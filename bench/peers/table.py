@@ -57,6 +57,29 @@ def table(rows, peers):
     return lines
 
 
+README_PROBLEMS = ["forward n=1024 d=64", "forward n=1024 d=128", "forward n=4096 d=128", "forward n=1024 d=64 causal",
+                   "forward n=1024 d=128 causal", "forward n=4096 d=128 causal", "backward n=1024 d=64", "backward n=1024 d=128",
+                   "backward n=1024 d=64 causal", "decode 1 query n=4096 d=128", "decode 1 query n=65536 d=128"]
+
+
+def times_as_fast(row, peer):
+    best, attn = fastest(of_peer(row, peer)), fastest(of_peer(row, "attn"))
+    return "%.2f" % (best["best_seconds"] / attn["best_seconds"]) if best else "-"
+
+
+def for_readme(record):
+    """The table of README.md: how many times as fast attn is as each peer, on one thread."""
+    peers = ["PyTorch", "ONNX Runtime", "OpenVINO"]
+    titles = ["one thread, f32, 8 heads", "attn takes", *("attn / %s" % peer for peer in peers)]
+    lines = ["| %s |" % " | ".join(titles), "|" + "---|" * len(titles)]
+    rows = {row["name"]: row for row in record["rows"] if row["threads"] == 1}
+    for name in README_PROBLEMS:
+        row = rows[name]
+        cells = [name, time_text(fastest(of_peer(row, "attn"))["best_seconds"]), *(times_as_fast(row, peer) for peer in peers)]
+        lines.append("| %s |" % " | ".join(cells))
+    return lines
+
+
 def routes(rows, peers):
     """The routes behind the figures of the table, and the largest difference of their results from attn's."""
     lines = []

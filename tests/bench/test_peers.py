@@ -56,6 +56,25 @@ def reference(problem):
     return [dscores @ k, dscores.transpose(0, 2, 1) @ q, weights.transpose(0, 2, 1) @ dout]
 
 
+class Record(unittest.TestCase):
+    """docs/peers.json is the record of the run that README.md and docs/speed.md quote."""
+
+    def setUp(self):
+        self.record = json.loads((ROOT / "docs" / "peers.json").read_text(encoding="utf-8"))
+
+    def test_readme_has_its_table(self):
+        self.assertIn("\n".join(table.for_readme(self.record)), (ROOT / "README.md").read_text(encoding="utf-8"))
+
+    def test_speed_has_its_table(self):
+        lines = table.table(self.record["rows"], ["PyTorch", "ONNX Runtime", "OpenVINO"])
+        self.assertIn("\n".join(lines), (ROOT / "docs" / "speed.md").read_text(encoding="utf-8"))
+
+    def test_the_versions_of_the_peers_are_named(self):
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        for peer in ("PyTorch", "ONNX Runtime", "OpenVINO"):
+            self.assertIn("%s %s" % (peer, self.record["versions"][peer].split("+")[0]), text)
+
+
 class Shim(unittest.TestCase):
     def test_attn_agrees_with_numpy(self):
         attn = by_attn.Attn(threads=2)
