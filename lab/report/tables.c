@@ -115,23 +115,48 @@ static void put_heading(const lab_book *b, plot_rect *left, const table *t) {
     lab_take(left, row_gap);
 }
 
-/* Draws the rows from *left on; what is left of the last page. */
-static plot_rect put_table(lab_book *b, plot_rect left, const table *t, const lab_rows *rows) {
-    put_heading(b, &left, t);
+/* The cells of row i; a finding's number is given once. */
+static void fill_row(const lab_rows *rows, size_t i, const table *t, cell cells[COLUMNS]) {
+    fill_cells(&rows->row[i], t, cells);
+    if (t->by_finding && i > 0 && rows->row[i].finding == rows->row[i - 1].finding)
+        g_clear_pointer(&cells[KEY].first, g_free);
+}
+
+/* How much of a page the rows may fill, so that a table of several pages does not leave the last one
+ * nearly empty: an equal share of its height, and no more than there is. */
+static double fair_height(const lab_book *b, plot_rect page, const table *t, const lab_rows *rows) {
+    double all = 0, highest = 0;
     for (size_t i = 0; i < rows->n; i++) {
         cell cells[COLUMNS];
-        fill_cells(&rows->row[i], t, cells);
-        if (t->by_finding && i > 0 && rows->row[i].finding == rows->row[i - 1].finding) {
-            g_clear_pointer(&cells[KEY].first, g_free); /* said in the row before */
-        }
-        const double height = row_height(b, left.width, t, cells);
-        if (left.height < height + row_gap) {
+        fill_row(rows, i, t, cells);
+        const double height = row_height(b, page.width, t, cells) + row_gap;
+        all += height;
+        highest = fmax(highest, height);
+        free_cells(cells);
+    }
+    const double pages = ceil(all / (page.height - highest));
+    return fmin(page.height, all / pages + highest);
+}
+
+/* Draws the rows from *left on; what is left of the last page. balance: rows are spread evenly. */
+static plot_rect put_table(lab_book *b, plot_rect left, const table *t, const lab_rows *rows,
+                           bool balance) {
+    put_heading(b, &left, t);
+    const double most = balance ? fair_height(b, left, t, rows) : left.height;
+    double used = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        cell cells[COLUMNS];
+        fill_row(rows, i, t, cells);
+        const double height = row_height(b, left.width, t, cells) + row_gap;
+        if (left.height < height || (balance && used + height > most)) {
             char *title = g_strdup_printf("%s, continued", t->title);
             left = lab_open_page(b, NULL, title, "");
             put_heading(b, &left, t);
             g_free(title);
+            used = 0;
         }
-        put_row(b, lab_take(&left, height), t, &rows->row[i], cells);
+        used += height;
+        put_row(b, lab_take(&left, height - row_gap), t, &rows->row[i], cells);
         lab_take(&left, row_gap);
         free_cells(cells);
     }
@@ -147,7 +172,7 @@ void lab_draw_findings(lab_book *b) {
     plot_rect left = lab_open_page(b, "findings", t.title,
                                    "The numbers at the left count the seven findings of document "
                                    "000; the other rows go beyond them.");
-    put_table(b, left, &t, &rows);
+    put_table(b, left, &t, &rows, true);
     lab_rows_free(&rows);
 }
 
@@ -163,7 +188,7 @@ void lab_draw_statements(lab_book *b) {
             lab_open_page(b, "corrections", t.title,
                           "Statements that the computation contradicts. `attn verify` prints all "
                           "statements, also those that hold.");
-        left = put_table(b, left, &t, &wrong);
+        left = put_table(b, left, &t, &wrong, false);
     }
     if (conditional.n > 0 && b->report->tally.statements > 0) {
         t.title = "Statements that hold with a condition";
@@ -174,7 +199,7 @@ void lab_draw_statements(lab_book *b) {
             lab_take(&left, lab_gap);
             lab_put_section(b, &left, "conditions", t.title);
         }
-        left = put_table(b, left, &t, &conditional);
+        left = put_table(b, left, &t, &conditional, false);
     }
     lab_take(&left, lab_gap);
     if (left.height >= LAB_TERMS_HEIGHT) lab_put_terms(b, left);
