@@ -52,13 +52,12 @@ static bool open_temp(outfile *file) {
     file->temp = malloc(size);
     if (!file->temp) return false;
     snprintf(file->temp, size, "%s.XXXXXX", file->path);
-    file->stream = system_open_temp(file->temp, file->path);
-    if (file->stream && remember(file->temp)) return true;
-    if (file->stream) {
-        fclose(file->stream);
-        file->stream = NULL;
-        system_remove(file->temp);
-    }
+    /* Remembered first: a signal may arrive as soon as the file is there. */
+    if (remember(file->temp)) file->stream = system_open_temp(file->temp, file->path);
+    if (file->stream) return true;
+    const int why = errno;
+    forget(file->temp);
+    errno = why;
     free(file->temp);
     file->temp = NULL;
     return false;
@@ -129,15 +128,20 @@ void outfile_discard(outfile *file) {
 
 void outfile_group_begin(void) { in_group = true; }
 
+/* Remembered first, as temporary files are. */
 bool outfile_make_folder(const char *path) {
-    const bool is_new = in_group && system_kind_of(path) == SYSTEM_NOTHING;
-    if (!system_make_folder(path)) return false;
-    for (int i = 0; is_new && i < MAX_FOLDERS; i++) {
-        if (made[i]) continue;
-        made[i] = strdup(path);
-        break;
+    int at = 0;
+    while (at < MAX_FOLDERS && made[at]) at++;
+    const bool is_new = in_group && at < MAX_FOLDERS && system_kind_of(path) == SYSTEM_NOTHING;
+    if (is_new) made[at] = strdup(path);
+    if (system_make_folder(path)) return true;
+    const int why = errno;
+    if (is_new) {
+        free(made[at]);
+        made[at] = NULL;
     }
-    return true;
+    errno = why;
+    return false;
 }
 
 static void end_group(void) {
